@@ -98,7 +98,8 @@ static void fill_failed(struct build *b) {
     }
 }
 
-/* Makes the stacks of sites, failures and objects first, so that the log's own (up to a million) can be freed. */
+/* Makes the stacks of sites, failures and objects first, so that the log's own stacks (up to a million) can be
+ * freed. */
 static void make_stacks(struct build *b) {
     for (size_t i = 0; i < b->replay.site_count; i++)
         if (wanted(b, b->replay.sites[i].device))
@@ -106,7 +107,7 @@ static void make_stacks(struct build *b) {
                           vt_hook_is_runtime(b->replay.sites[i].hook));
     fill_objects(b);
     fill_failed(b);
-    if (!b->goes_on && !b->replay.fail_count) /* else the log is replayed again */
+    if (!b->goes_on && !b->replay.fail_count) /* otherwise the log is replayed again */
         vt_log_drop_stacks(&b->log);
 }
 
@@ -141,8 +142,8 @@ static uint32_t *fill_sites(struct build *b) {
     return index;
 }
 
-/* Copies the driver's figure from the program's last query. It covers all processes on the device;
- * vt_oom_others divides the untracked part. */
+/* Copies the driver's figure from the program's last query. The figure covers all processes on the device;
+ * vt_oom_others divides its untracked part. */
 static void fill_driver_figures(const struct build *b, const struct vt_replay_device *from,
                                 struct vt_device *device) {
     const struct vt_replay_info *info = &from->info;
@@ -243,7 +244,8 @@ static void fill_variables(struct build *b) {
             vt_strdup(b->log.variables[i].name), vt_strdup(b->log.variables[i].value)};
 }
 
-/* Whoever wrote the log and its modules chose the source files and lines to show. */
+/* Whoever wrote the log and its modules chose which source files and lines to show, so another user's choice is not
+ * followed. */
 static void set_source_user(struct build *b) {
     b->p->hides_source = !b->options->source && b->log.foreign;
     b->p->answers = b->log.answers;
@@ -274,7 +276,7 @@ static int open_run(struct build *b, const char *path, struct vt_string *message
     return 0;
 }
 
-/* In a compacted log, a part of the run can be shown only if it began after the summary. */
+/* In a compacted log, a part of the run can be shown only if it begins after the summary. */
 static int check_window(const struct build *b, struct vt_string *message) {
     const struct vt_window *window = &b->from.window;
     uint64_t until = b->log.until;
@@ -323,7 +325,7 @@ static int replay_run(struct build *b, uint64_t until, struct vt_string *message
     return 0;
 }
 
-/* Analyses the replay's results, and writes the sentences. */
+/* Analyzes the replay's results, and writes the sentences. */
 static void judge(struct build *b) {
     bool scanned = b->log.scan.word && b->p->window_until == VT_UNKNOWN;
     b->p->scan_bytes = scanned ? b->log.scan.bytes : VT_UNKNOWN;
@@ -362,7 +364,7 @@ static void fill_run(struct build *b, const struct vt_build_names *names, struct
         vt_draw_timeline(&b->from, &b->pictures, b->p);
 }
 
-/* A log may be compacted while it is read: then the records read may come from recycled chunks, and the log is read again
+/* A log may be compacted while it is read. Then the records may come from recycled chunks, so the log is read again
  * from the newer summary on. */
 #define TRIES 20
 

@@ -51,7 +51,7 @@ static void set_end(const struct vt_log *log, struct vt_clock clock, struct vt_p
     p->duration = vt_clock_ns(clock, end);
 }
 
-/* Whether the log is complete; adds notes with the reasons if not. */
+/* Sets whether the log is complete; if not, adds notes with the reasons. */
 static void note_gaps(const struct vt_log *log, struct vt_process *p) {
     const struct vt_log_header *h = &log->header;
     bool ended = h->exit_kind == VT_EXIT_EXITED || h->exit_kind == VT_EXIT_EXEC ||
@@ -103,7 +103,7 @@ static void note_missing(struct vt_process *p, char *text) {
         p->quality.missing_why = p->notes[p->note_count - 1];
 }
 
-/* The log reached its bound, to its end or until space was released. */
+/* Notes that the log reached its size limit, up to its end or until space was released. */
 static void note_bound(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     uint64_t count = log->header.dropped[VT_DROP_BOUND], first = log->header.first_drop;
     vt_log_misses(&p->quality, count, log->live_listed, true);
@@ -135,11 +135,11 @@ static void set_summary(const struct vt_log *log, struct vt_clock clock, struct 
                       p->quality.missing ? "" : ": figures are exact for the whole run");
 }
 
-/* Events that the tracer could not record, with a note for each reason. */
+/* Counts events that the tracer could not record, with a note for each reason. */
 static void note_drops(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     static const struct {
         enum vt_drop reason;
-        bool event, ended; /* nothing was recorded after it */
+        bool event, ended; /* ended: nothing was recorded after it */
         const char *text;
     } reasons[] = {
         {VT_DROP_LOG_FULL, true, true, "no space for the log, or its file could not grow"},
@@ -171,7 +171,7 @@ static void note_drops(const struct vt_log *log, struct vt_clock clock, struct v
     note_bound(log, clock, p);
 }
 
-/* Other notes for the reader. */
+/* Adds other notes. */
 static void note_conditions(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     const struct vt_log_header *h = &log->header;
     if (clock.guessed)

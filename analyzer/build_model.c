@@ -14,8 +14,8 @@ struct vt_model_memory {
     bool given_symbols; /* owned by the caller */
     struct vt_stacks **stacks;
     struct vt_owner_names **owners; /* one per process, parallel to `stacks` */
-    struct vt_symbols **packed;     /* likewise; NULL where the model's are used */
-    /* Of a model with `apart`: */
+    struct vt_symbols **packed;     /* likewise; NULL if the model's are used */
+    /* For a model with `apart`: */
     struct vt_model_logs apart;
     struct vt_model_options options; /* with the model's own symbols */
     const char **logs;
@@ -77,8 +77,8 @@ int vt_build_model(const char *const *logs, uint32_t log_count,
 
 /* --- many logs --- */
 
-/* The log of each process of the job: the path in the job is valid UTF-8, the real one may not be. Processes of
- * merged files have none. */
+/* The real path of each process's log: the path in the job is made valid UTF-8. Processes of merged files have no
+ * log. */
 struct paths {
     struct vt_map by_id; /* vt_job_process.id -> index in the given logs */
     const char *const *logs;
@@ -113,13 +113,13 @@ static void read_chosen(struct vt_model *model, uint32_t whole) {
             continue;
         if (vt_build_process(log, model->apart->options, &model->memory->names, &built, &why))
             vt_build_process_free(
-                &built); /* the log was removed meanwhile: it is only in the job */
+                &built); /* the log was removed meanwhile: the process is only in the job */
         else
             keep(model, &built);
     }
 }
 
-/* The arguments of vt_build_ranks, and the logs of its job. */
+/* The arguments of vt_build_ranks, and the job's logs. */
 struct ranks {
     struct vt_model *model;
     const struct vt_model_options *options;

@@ -17,7 +17,7 @@ static void note_missed(struct vt_process *p) {
     }
 }
 
-/* Whether PyTorch allocated memory, but reports its blocks through unknown functions. */
+/* Whether PyTorch allocated memory, but reports its blocks by functions unknown to the tracer. */
 static bool torch_is_mute(const struct vt_replay *r, const struct vt_process *p) {
     const char *listens = vt_process_variable(p, "VRAMTRACE_FRAMEWORK");
     if (listens && !strcmp(listens, "off"))

@@ -16,8 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reports a file with the name of a log that cannot be read, which the search for logs would ignore
- * silently. */
+/* Reports an unreadable file that has the name of a log, as the search for logs would ignore it silently. */
 static int check_folder(const char *folder) {
     DIR *dir = opendir(folder);
     int status = 0;

@@ -26,7 +26,7 @@ static void interrupt(int number) {
 }
 
 /* The log's path, from a path or a PID. Free it. NULL, with `message`: none. Root uses the rights of the log's user,
- * who may exchange the folders above it at any time. */
+ * because this user may exchange the folders above the log at any time. */
 static char *log_of(const char *argument, struct vt_string *message) {
     unsigned long pid = vt_option_number(argument, INT32_MAX);
     if (pid)
@@ -98,7 +98,7 @@ int vt_cmd_compact(int argc, char **argv) {
                  "\n"
                  "Writes what a log shows so far to LOG.summary, and lets the process use the\n"
                  "space again. Figures, leaks, owners and failed allocations stay exact for the\n"
-                 "whole run; the single events go. `vramtrace run` does it by itself.\n"
+                 "whole run; single events are discarded. `vramtrace run` does it by itself.\n"
                  "\n",
         .column = 21,
         .all = {{.rows = rows}},

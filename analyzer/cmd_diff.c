@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace diff: what changed between two runs. Parses its options, builds both models, compares
- * them (diff.c), and writes the table or the JSON.
+ * vramtrace diff: the changes between two runs. Parses its options, builds both models, compares them (diff.c), and
+ * writes the table or the JSON.
  */
 #include "commands.h"
 #include "build.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace dump: a log's records in file order, one line each: offset, type, fields. It is for debugging vramtrace,
- * so it depends on little other code: it walks the chunks record by record and shows where that stops.
+ * vramtrace dump: a log's records in file order, one line each: offset, type, fields. It is for debugging vramtrace, so
+ * it depends on little other code. It walks the chunks record by record, and shows where it cannot go on.
  */
 #include "commands.h"
 #include "cmd_input.h"
@@ -62,7 +62,7 @@ static void print_frame(FILE *out, uint64_t word) {
                 (uint64_t)(word & ~VT_FRAME_INTERPRETER));
 }
 
-/* Prints an array, or the part that a field counts. */
+/* Prints an array, or only the part of it that a field counts. */
 static void print_bytes(FILE *out, enum vt_record_show show, const char *label,
                         const uint8_t *bytes, size_t length) {
     if (show == VT_SHOW_NOT) {
@@ -110,7 +110,7 @@ static void print_field(FILE *out, const uint8_t *record, const struct vt_record
                 (unsigned)(number >> 48));
 }
 
-/* Prints the fields that every event has in its first two words. */
+/* Prints the fields that all events have in their first two words. */
 static void print_event(FILE *out, const struct vt_record_layout *layout, const uint8_t *record) {
     uint64_t word[2];
     memcpy(word, record, sizeof word);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace export: parses its options, builds the model with what the format needs, and calls it.
+ * vramtrace export: parses its options, builds the model with the parts that the format needs, and calls the format.
  */
 #include "commands.h"
 #include "build.h"
@@ -57,7 +57,8 @@ static void warn_empty(const struct vt_model *model, enum vt_export_value value)
         vt_error("--value %s: %s", vt_export_value_names[value], what[value]);
 }
 
-/* For very many logs the model has no timeline. Without it, a format omits counters, or has nothing to write. */
+/* For very many logs the model has no timeline. Without a timeline, a format omits counters, or has nothing to
+ * write. */
 static int check_timeline(const struct options *o, uint32_t logs) {
     if (!o->writer->timeline || o->input.model.timeline)
         return VT_STATUS_OK;
@@ -67,7 +68,7 @@ static int check_timeline(const struct options *o, uint32_t logs) {
     return nothing ? VT_STATUS_USAGE : VT_STATUS_OK;
 }
 
-/* Events before a summary are only in its sums. */
+/* Warns that events before a summary are only in its sums. */
 static void warn_compacted(const struct vt_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++)
         if (model->processes[i].compacted_until)

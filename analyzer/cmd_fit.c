@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace fit: would a recorded run fit on another card, with other settings, or scaled? Parses its options, builds
- * the model, chooses the process and the device with the highest need, and calls fit/.
+ * vramtrace fit: would a recorded run fit on another card, with other settings, or if scaled? Parses its options,
+ * builds the model, chooses the process and the device with the highest need, and calls fit/.
  */
 #include "commands.h"
 #include "build.h"
@@ -22,7 +22,7 @@ struct options {
     bool json;
 };
 
-/* Sizes; a card's nominal size ("24G") means that usual card. */
+/* Parses sizes. A usual card's nominal size ("24G") means that card. */
 static int parse_memory(const struct vt_given_option *given) {
     enum { LEAST = 1 << 20 };
     struct options *o = given->field;
@@ -156,8 +156,8 @@ int vt_cmd_fit(int argc, char **argv) {
                  "\n"
                  "Would this run fit: on which cards, with which settings of PyTorch's allocator,\n"
                  "scaled how? Replays the run in a model of the allocator, first as it was\n"
-                 "recorded; the second line says how far off that is. LOG is a log, or a\n"
-                 "folder, which stands for its newest run. Default: the newest run here.\n"
+                 "recorded: `check:` shows the model's error. LOG is a log, or a folder, which\n"
+                 "stands for its newest run. Default: the newest run here.\n"
                  "\n",
         .all = {{.rows = rows}},
         .run = fit,

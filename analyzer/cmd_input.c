@@ -53,7 +53,7 @@ const struct vt_option vt_input_options[] = {
  * report. */
 static int check_window(const struct vt_model *model, const struct vt_model_options *options) {
     const struct vt_process *p =
-        model->processes; /* none: --site found none, which is reported elsewhere */
+        model->processes; /* no process: --site matched none, which is reported elsewhere */
     const char *others = model->process_count > 1 ? " and the others" : "";
     uint32_t devices = model->job ? (uint32_t)model->job->device_count : 0, begun = 0;
     uint64_t longest = 0;
@@ -74,7 +74,7 @@ static int check_window(const struct vt_model *model, const struct vt_model_opti
     return VT_STATUS_OK;
 }
 
-/* Up to this many processes are shown in full; more are compared, and a few are shown. */
+/* Up to this many processes are shown in full. If there are more, they are compared, and only a few are shown. */
 enum { WHOLE = 16 };
 
 /* For many processes the timeline has less detail, to limit memory and the size of pictures. */
@@ -178,7 +178,7 @@ FILE *vt_output_open(const char *path, struct vt_new_file *file) {
 }
 
 int vt_output_close(const char *path, struct vt_new_file *file, int error) {
-    vt_progress_end(); /* of logs reread during output */
+    vt_progress_end(); /* the progress of rereading logs during output */
     if (file && file->out != stdout)
         error = vt_new_file_close(file, error);
     else if (fflush(stdout) || ferror(stdout))

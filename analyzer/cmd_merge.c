@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * vramtrace merge: reads logs and merged files one by one, reduces each process to its lines, and writes one merged
- * file. It is written under another name first, so that it appears complete or not at all.
+ * file. This file is first written under another name, so that it appears complete or not at all.
  */
 #include "commands.h"
 #include "build.h"
@@ -20,7 +20,7 @@
 struct output {
     char *path; /* NULL: standard output */
     struct vt_new_file file;
-    bool fresh; /* must not replace a file */
+    bool fresh; /* the output must not replace a file */
 };
 
 /* Only a merged file may be replaced. */

@@ -91,7 +91,7 @@ static int add_beside(struct packing *p, const char *log, enum vt_pack_kind kind
                     bytes < most ? bytes : most);
 }
 
-/* Asks for all data that reports on the log need, so that the answers are recorded. */
+/* Asks this machine for all data that reports on the log need, so that its answers are recorded. */
 static void ask(struct packing *p, const struct vt_log *log) {
     struct vt_process process = {
         .cwd = log->header.cwd[0] ? (char *)(uintptr_t)log->header.cwd : NULL,
@@ -102,7 +102,8 @@ static void ask(struct packing *p, const struct vt_log *log) {
     vt_all_names_ask(&p->names, log, p->symbols, p->options->no_source ? NULL : &process);
 }
 
-/* Adds the log, the files beside it and the answers. 1: it was compacted meanwhile, so they do not match. */
+/* Adds the log, the files beside it and the answers. Returns 1 if the log was compacted meanwhile, so that they do not
+ * match. */
 static int try_log(struct packing *p, const char *path) {
     struct vt_log log;
     int error = vt_log_open(path, &log, &p->message);
@@ -122,7 +123,7 @@ static int try_log(struct packing *p, const char *path) {
         error = add_beside(p, path, VT_PACK_SUMMARY);
     if (!error && vt_summary_is_newer(&log))
         error = 1;
-    VT_SCOPED_RIGHTS rights = error ? 0 : vt_rights_lower(path); /* a log names modules to open */
+    VT_SCOPED_RIGHTS rights = error ? 0 : vt_rights_lower(path); /* the log names modules to open */
     if (rights < 0)
         error = vt_rights_refuse(path, &p->message);
     if (!error)

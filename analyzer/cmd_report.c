@@ -16,7 +16,7 @@ struct options {
     const struct vt_format *writer;
 };
 
-/* `lines`: the option, if it needs more than the lines and owners in a merged file. */
+/* Parses --by; for a value that needs more than a merged file has, notes the option. */
 static int parse_by(const struct vt_given_option *given) {
     static const char *const names[] = {"line", "site", "function", "file", "module", "owner"};
     static const char *const options[] = {NULL,        "--by site",   "--by function",

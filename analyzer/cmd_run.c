@@ -20,7 +20,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* An existing one is kept: the user's, or that of a run on another machine. */
+/* An existing run id is kept: the user's, or that of a run on another machine. */
 static void set_run_id(void) {
     unsigned char bytes[16];
     char id[2 * sizeof bytes + 1];
@@ -44,11 +44,11 @@ static const char *outer_list(void) {
 static void set_environment(const struct vt_run_options *options,
                             const struct vt_run_libraries *libraries) {
     vt_run_options_set(options);
-    setenv("VRAMTRACE_QUIET", "1", 1); /* this program prints the lines */
+    setenv("VRAMTRACE_QUIET", "1", 1); /* this program prints the closing lines itself */
     VT_SCOPED char *preload = vt_run_preload_value(libraries, getenv("LD_PRELOAD"));
     setenv("LD_PRELOAD", preload, 1);
-    /* AddressSanitizer's shared runtime refuses to start after another library unless this option is set; it works
-     * after ours. The user's own options come later and take precedence. */
+    /* AddressSanitizer's shared runtime refuses to start after another library unless this option is set; after our
+     * library it works. The user's own options come later and take precedence. */
     const char *asan = getenv("ASAN_OPTIONS");
     VT_SCOPED char *unordered = vt_formatted("verify_asan_link_order=0:%s", asan ? asan : "");
     setenv("ASAN_OPTIONS", unordered, 1);
@@ -61,7 +61,7 @@ static void set_environment(const struct vt_run_options *options,
     setenv("LD_LIBRARY_PATH", path, 1);
 }
 
-/* Makes pytest load the plugin that checks each test. Without it the gate still checks the whole run. */
+/* Makes pytest load the plugin that checks each test. Without the plugin the gate still checks the whole run. */
 static void set_pytest(const struct vt_run_plan *plan) {
     if (!vt_run_pytest_is(plan->argv))
         return;
@@ -138,7 +138,7 @@ struct paths {
     bool own_list;
     char *folder; /* NULL: the user keeps the logs */
     struct vt_run_local local;
-    char *share; /* of the simulated GPU; NULL: none */
+    char *share; /* path of the file shared by processes on the simulated GPU; NULL: none */
 };
 
 /* Returns 0, or an exit status after printing an error. */
@@ -178,7 +178,7 @@ static int run_once(struct vt_run_plan *plan, const struct paths *paths,
     struct vt_run_child child = {0};
     struct vt_run_logs logs;
     struct vt_run_beside nvml = {0}, compactor = {0};
-    if (paths->own_list) { /* else the enclosing run removes it */
+    if (paths->own_list) { /* otherwise the enclosing run removes the list */
         vt_run_nvml_start(&nvml, paths->list, plan->libraries.sim_folder);
         vt_run_compact_start(&compactor, paths->list);
     }

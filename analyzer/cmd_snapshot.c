@@ -62,7 +62,7 @@ static int explain(unsigned pid, const char *log, enum vt_answer answer, const s
 
 static bool interrupted;
 
-/* Ends the waiting, so that the request is withdrawn. */
+/* Ends the wait, so that the request is withdrawn. */
 static void interrupt(int number) {
     (void)number;
     __atomic_store_n(&interrupted, true, __ATOMIC_RELEASE);
@@ -123,8 +123,8 @@ int vt_cmd_snapshot(int argc, char **argv) {
                  "\n"
                  "Asks a traced process which variables, lists and attributes hold its GPU memory\n"
                  "now, and prints them. The process answers at its next event: when it allocates\n"
-                 "or frees memory, or begins or ends a phase. One without events is said to be\n"
-                 "idle.\n"
+                 "or frees memory, or begins or ends a phase. A process without events is\n"
+                 "reported as idle.\n"
                  "\n",
         .column = 21,
         .all = {{.rows = rows}},

@@ -15,7 +15,7 @@
  * function may be called from any thread, before or after the first use of CUDA. A program
  * without CUDA calls leaves no trace file, whatever it marks.
  *
- * In a statically linked program, the calls do nothing, because it cannot be preloaded.
+ * In a statically linked program, the calls do nothing, because nothing can be preloaded into it.
  */
 #ifndef VRAMTRACE_H
 #define VRAMTRACE_H
@@ -26,10 +26,9 @@
 extern "C" {
 #endif
 
-/* libvramtrace.so's functions. Weak: absent without the preload. Do not call them directly, but
- * through the functions below, which read the addresses from the dynamic linker's table: in a
- * program that is not position-independent, the linker takes an undefined weak function as absent
- * for good. */
+/* libvramtrace.so's functions. Weak: absent without the preload. Call the functions below instead. They read the
+ * addresses from the dynamic linker's table, because in a program that is not position-independent, the linker resolves
+ * an undefined weak function to NULL for good. */
 extern void vramtrace_v1_mark(const char *name) __attribute__((weak));
 extern void vramtrace_v1_push(const char *name) __attribute__((weak));
 extern void vramtrace_v1_pop(void) __attribute__((weak));
@@ -50,7 +49,7 @@ extern int vramtrace_v1_simulated(void) __attribute__((weak));
 #define VRAMTRACE_FIND_(function, pointer) ((pointer) = &function)
 #endif
 
-/* Marks a moment: a line in the timeline. The name is copied; at most 200 bytes are kept. */
+/* Adds a mark to the timeline. The name is copied; at most 200 bytes are kept. */
 static inline void vramtrace_mark(const char *name) {
     void (*call)(const char *);
     VRAMTRACE_FIND_(vramtrace_v1_mark, call);
@@ -75,9 +74,9 @@ static inline void vramtrace_pop(void) {
 }
 
 /* Looks for the owners of all memory that is live now: which variable, list or attribute holds it.
- * The report shows them under this name, which is copied; NULL: none. Returns 1 if it was done, 0
- * if not: nothing is live, VRAMTRACE_SNAPSHOT=off, or not traced. It takes milliseconds and more,
- * by the size of the process. */
+ * The report shows the owners under this name, which is copied; NULL: no name. Returns 1 if the search was done, 0 if
+ * not: nothing is live, VRAMTRACE_SNAPSHOT=off, or the process is not traced. It takes milliseconds or more, depending
+ * on the size of the process. */
 static inline int vramtrace_snapshot(const char *name) {
     int (*call)(const char *);
     VRAMTRACE_FIND_(vramtrace_v1_snapshot, call);
@@ -86,8 +85,7 @@ static inline int vramtrace_snapshot(const char *name) {
 
 /* Bytes of device memory that this process now holds on the device with this ordinal, or on all
  * devices (-1), as allocated from the driver: without managed memory and pinned host memory. 0 when
- * not traced. It walks the tracer's table: fit for a test's assertion or once per step, not for an
- * inner loop. */
+ * not traced. It walks the tracer's table: use it in a test's assertion or once per step, not in an inner loop. */
 static inline int64_t vramtrace_live_bytes(int device) {
     int64_t (*call)(int);
     VRAMTRACE_FIND_(vramtrace_v1_live_bytes, call);

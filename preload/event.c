@@ -28,9 +28,9 @@ VT_COLD static bool on_different_stacks(uintptr_t a, uintptr_t b) {
     return (a - handlers.start < handlers.bytes) != (b - handlers.start < handlers.bytes);
 }
 
-/* Whether the frame of a record or a label no longer exists, as seen from the frame `here`. Calls made within the
- * record or label have lower frames, and so does a signal handler that interrupts it, unless the handler runs on a
- * stack of its own. A frame can end without notice when a signal handler jumps out of it. */
+/* Whether the frame of a record or a label no longer exists, judged from the current frame, `here`. Calls made within
+ * the record or label have lower frames, and so does a signal handler that interrupts it, unless the handler runs on
+ * its own stack. A frame ends unnoticed when a signal handler jumps out of it. */
 static bool has_ended(uintptr_t frame, uintptr_t here) {
     return here >= frame && !on_different_stacks(frame, here);
 }
@@ -47,8 +47,8 @@ VT_COLD static void abandon(struct vt_thread *t) {
     vt_log_leave(t);
 }
 
-/* For a thread whose first event is a call, or follows a record that was jumped out of: registers the thread before the
- * call is stamped. `opens`: also opens the log. NULL: nothing of the call will be recorded. */
+/* Registers a thread before a call is stamped, if the call is its first event or the previous record was jumped out of.
+ * `opens`: also opens the log. NULL: the call will not be recorded. */
 VT_COLD static struct vt_thread *first_call(uintptr_t here, bool opens) {
     if ((vt_tls.busy && !has_ended(vt_tls.busy, here)) || (!opens && !vt_log_is_open()))
         return NULL;
@@ -61,7 +61,7 @@ VT_COLD static struct vt_thread *first_call(uintptr_t here, bool opens) {
 }
 
 /* Stamps a record that is written after a driver's call. Until call_ends(), entered_at stays at this time, even if the
- * thread records other events meanwhile. A nested call needs no stamp of its own: its time is later. */
+ * thread records other events meanwhile. A nested call announces nothing itself: its time is later. */
 static inline __attribute__((always_inline)) uint64_t call_begins(bool opens) {
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     struct vt_thread *t = vt_tls.thread;
@@ -106,7 +106,7 @@ static inline __attribute__((always_inline)) struct vt_recording begin_at(uint64
             vt_log_drop(VT_DROP_NESTED); /* this event */
             return r;
         }
-        abandon(vt_tls.thread); /* the one that was jumped out of */
+        abandon(vt_tls.thread); /* the record that was jumped out of */
     }
     vt_tls.busy = here;
     if (VT_LIKELY(vt_log_ready()) && !(r.thread = vt_thread_self()))
@@ -129,8 +129,8 @@ static inline __attribute__((always_inline)) struct vt_recording begin(void) {
     return begin_at(NULL);
 }
 
-/* The work that is due may belong to this event's time, such as a snapshot when memory grows. So the time stays
- * announced until the snapshot is, as in a call. */
+/* Work that is due may carry this event's time, such as a snapshot of growing memory. So, as in a call, the time stays
+ * announced until the work is done. */
 VT_COLD static void end_with_due(struct vt_thread *t) {
     uint64_t ticks = t->held ? 0 : vt_tls.entered;
     if (ticks) {
@@ -191,8 +191,8 @@ static void record_alloc(struct vt_thread *t, const struct vt_live *what, uint64
                      .size_context = (what->size & VT_SIZE_MASK) | (uint64_t)what->context << 48});
 }
 
-/* Graphs launched since the last allocation show that the program works between its allocations. Two threads may both
- * write the count. */
+/* Graphs launched since the last allocation show that the program works between allocations. Two threads may both write
+ * the count, which is harmless. */
 VT_COLD static void write_launches(struct vt_thread *t, uint64_t ticks) {
     uint64_t launches = vt_get(&vt_graph_launches.count);
     const struct vt_rec_object r = {
@@ -233,7 +233,7 @@ VT_COLD static void record_fail(struct vt_thread *t, const struct vt_live *what,
         vt_claim(&vt_event_failed, 0, (uint32_t)result);
 }
 
-/* `what` stays where the caller made it: a copy would have to wait until the processor has stored its small parts. */
+/* `what` is not copied: a copy would wait until the processor has stored its small fields. */
 static inline __attribute__((always_inline)) void allocated(const struct vt_call *call, int result,
                                                             struct vt_live *what) {
     uint64_t ticks;
@@ -417,7 +417,7 @@ void vt_event_after_call(uint64_t ticks) {
     call_ends(ticks);
 }
 
-/* Writes a record about a call. Its first word has only type and kind so far; `ticks` 0: now. */
+/* Writes a record about a call. Its first word has only type and kind yet; `ticks` 0: now. */
 static bool record_call(const struct vt_call *call, bool with_stack, unsigned device,
                         uint64_t ticks, void *record, uint32_t bytes) {
     uint64_t *words = record;
@@ -435,7 +435,7 @@ static bool record_call(const struct vt_call *call, bool with_stack, unsigned de
 
 void vt_event_bulk(const struct vt_call *call, uint64_t ticks, unsigned context) {
     bool teardown = vt_stack_in_exit(&call->caller);
-    /* A context without recorded events does not open a log. */
+    /* The end of a context without recorded events does not open a log. */
     if (context == VT_CONTEXT_UNKNOWN || !vt_log_is_open())
         return;
     struct vt_rec_bulk r = {.word = VT_REC_BULK,
@@ -496,7 +496,7 @@ void vt_event_device(unsigned ordinal, const char *name, uint64_t total_bytes, c
 }
 
 struct vt_label vt_event_label_begin(struct vt_call call) {
-    vt_process_check_fork(); /* this clears a child's vt_tls, so not inside a label */
+    vt_process_check_fork(); /* first, because it clears a child's vt_tls, label included */
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     if (VT_UNLIKELY(vt_tls.label_depth) && has_ended(vt_tls.label_frame, here))
         vt_tls.label_depth = 0;

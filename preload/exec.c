@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exec*: the process continues as another program, so this log ends. The whole family is wrapped, because the C
- * library's functions call each other internally and not through our exports. An exec that fails returns, and the END
+ * library's functions call each other directly, not through our exports. If an exec fails, the call returns and the END
  * mark is removed. fork is in fork.c.
  */
 #define _GNU_SOURCE
@@ -22,8 +22,8 @@ typedef int fexecve_function(int fd, char *const argv[], char *const envp[]);
 typedef int execveat_function(int dirfd, const char *path, char *const argv[], char *const envp[],
                               int flags);
 
-/* Looks up the real function, marks the end, and calls it; it only returns after a failure. A vfork child shares its
- * parent's errno, so errno changes only with a failure. */
+/* Looks up the real function, marks the log's end, and calls the function, which returns only on failure. errno changes
+ * only then, because a vfork child shares it with its parent. */
 #define EXEC(type, function, ...)                                                                  \
     __extension__({                                                                                \
         type *real_ = __extension__(type *) vt_libc_end(function);                                 \

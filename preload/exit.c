@@ -3,12 +3,12 @@
  * The end of a process: the exit scan, the END mark, and the exit line (print_exit_line).
  *
  * exit runs handlers last-in-first-out. load.c registers ours early, so it runs after every static destructor and after
- * Python's finalization. A plain destructor of ours would run before those, and late frees would look like leaks.
- * _exit, _Exit and quick_exit run no handler, so they are wrapped here; exec.c wraps exec*.
+ * Python's finalization. A plain destructor of ours would run earlier, so late frees would look like leaks. _exit,
+ * _Exit and quick_exit run no handler, so they are wrapped here; exec.c wraps exec*.
  *
- * Owners are searched before the first destructor, because a destroyed vector owns nothing. So a handler of ours
- * follows each one that the program registers (__cxa_atexit, which atexit and compilers call), and exit runs ours
- * first. The order of the program's own handlers is unchanged.
+ * Owners are searched before the first destructor, because a destroyed vector owns nothing. So we register a handler
+ * after each one that the program registers (__cxa_atexit, which atexit and compilers call), and exit runs ours first.
+ * The order of the program's own handlers is unchanged.
  */
 #define _GNU_SOURCE
 #include "state/state.h"
@@ -31,12 +31,12 @@ static void print_exit_line(void) {
     at = vt_text_put_number(at, count);
     at = vt_text_put(at, count == 1 ? " live allocation, " : " live allocations, ");
     at = vt_text_put_size(at, bytes);
-    if (then > count) { /* a leak in Python: freed by now, but still a leak */
+    if (then > count) { /* leaked by Python code: freed by now, but still a leak */
         at = vt_text_put_number(vt_text_put(at, " ("), then);
         at = vt_text_put_size(vt_text_put(at, ", "), then_bytes);
         at = vt_text_put(at, " until Python ended)");
     }
-    if (!count && vt_get(&vt_event_failed)) /* otherwise the program managed without that memory */
+    if (!count && vt_get(&vt_event_failed)) /* else it managed without that memory */
         at = vt_text_put_number(vt_text_put(at, "; an allocation failed with error "),
                                 vt_get(&vt_event_failed));
     if (dropped) {
@@ -59,7 +59,7 @@ static void list_live(const struct vt_live *what, void *unused) {
         .size_context = (what->size & VT_SIZE_MASK) | (uint64_t)what->context << 48});
 }
 
-/* If events were dropped, frees may be among them: then the live table decides. */
+/* Dropped events may include frees, so the log also gets the live table. */
 static void list_all_live(void) {
     if (!vt_log_dropped() || !vt_log_list_begin())
         return;
@@ -85,10 +85,10 @@ static inline __attribute__((always_inline)) void finish(enum vt_exit kind, int 
 
 static uint32_t watched;  /* atomic: from arming on */
 static uint32_t begun;    /* atomic: one search per process; later handlers return at once */
-static uint32_t followed; /* atomic: the program's handlers followed by one of ours */
+static uint32_t followed; /* atomic: how many of the program's handlers one of ours follows */
 
-/* 32 KiB. A program that loads and closes a plug-in repeatedly registers handlers without end, and closing removes only
- * its own. */
+/* 32 KiB of handlers. A program that keeps loading and closing a plug-in registers ever more, and closing removes only
+ * the plug-in's own. */
 enum { FOLLOWED_MOST = 1000 };
 
 static void exit_begins(int status, void *unused) {
@@ -97,7 +97,7 @@ static void exit_begins(int status, void *unused) {
         vt_triggers_end();
 }
 
-/* Runs before the destructors of objects made until arming, and after all others. */
+/* Runs before the destructors of objects made before arming, and after all others. */
 static void early_ones_begin(int status, void *unused) {
     (void)status, (void)unused;
     if (vt_log_is_mine())
@@ -137,8 +137,8 @@ void vt_exit_quick_handler(void *unused) {
     finish(VT_EXIT_EXITED, quick_status & 0xff);
 }
 
-/* Safe in a signal handler and in a forked child of many threads, like the C library's function: it looks up no
- * symbol. */
+/* Safe in a signal handler and in a forked child of a multithreaded process, like the C library's function: it looks up
+ * no symbol. */
 VT_EXPORT void _exit(int status) {
     finish(VT_EXIT_EXITED, status & 0xff);
     void (*real)(int) = __extension__(void (*)(int)) vt_libc_end(VT_LIBC__EXIT);

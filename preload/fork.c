@@ -3,12 +3,12 @@
  * fork: the child must not write into its parent's log, nor wait for locks that its parent's threads held
  * (base/locks.h). Right after the call it drops its parent's unfinished record (vt_log_child). At its first event,
  * base/process.c finds the guard word cleared, and vt_fork_happened resets the inherited state of each module; the
- * child then starts a log of its own. A child of a bare system call is detected by the guard word alone.
+ * child then starts a log of its own. Only the guard word detects a child made by a bare system call.
  *
- * A vfork child runs in its parent's memory, with its guard: it writes into its parent's log, and must not end it. So
- * we wrap vfork (base/vfork_entry.S) and clone, and compare pids (vt_log_is_mine). Under a seccomp filter the pid is
- * unavailable: then a child in its parent's memory is mistaken for the parent if a bare instruction made it, or if the
- * parent does not wait for it.
+ * A vfork child runs in its parent's memory, guard included: it writes into its parent's log, but must not end that
+ * log. So we wrap vfork (base/vfork_entry.S) and clone, and compare pids (vt_log_is_mine). Under a seccomp filter the
+ * pid is unavailable: then we mistake a child in its parent's memory for the parent if a bare instruction made it, or
+ * if the parent does not wait for it.
  */
 #define _GNU_SOURCE
 #include "state/state.h"
@@ -58,8 +58,8 @@ VT_EXPORT pid_t _Fork(void) {
     return child;
 }
 
-/* A child in this memory that this thread waits for is counted like vfork's. It runs on another stack, so our frame is
- * harmless. The C library's own threads and posix_spawn do not call this function. */
+/* A child that shares this memory and that this thread waits for counts as a vfork child. It runs on another stack, so
+ * our frame is harmless. The C library's own threads and posix_spawn do not call this function. */
 typedef int clone_function(int (*function)(void *), void *stack, int flags, void *data, ...);
 VT_EXPORT int clone(int (*function)(void *), void *stack, int flags, void *data, ...) {
     const int kind = flags & (CLONE_VM | CLONE_VFORK | CLONE_THREAD);

@@ -3,8 +3,7 @@
  * The start of the library in a process.
  *
  *   load    The constructor notes the time and the folder, finds the functions behind _exit and exec*, and registers
- *   the
- *           end handlers. Nothing else: most processes that inherit LD_PRELOAD never use CUDA.
+ *           the exit handlers. Nothing else: most processes that inherit LD_PRELOAD never use CUDA.
  *   arming  At the first use of CUDA: options, fork guard, unwinder (base/process.c, which calls the steps below).
  *
  * fork.c, exec.c and exit.c handle the rest of a process's life.
@@ -37,7 +36,7 @@ __attribute__((constructor)) static void load(int argc, char **argv) {
     __cxa_at_quick_exit(vt_exit_quick_handler, NULL);
 }
 
-/* Called by each thread that arms. */
+/* Called by each thread that arms the library. */
 static void open(void) {
     if (vt_get(&vt_sys_sealed)) /* opening the unwinder takes system calls */
         return;

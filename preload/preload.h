@@ -4,12 +4,12 @@
  * public header, MODULE/MODULE.h.
  *
  *   - The program's result never changes. We return what the driver returned, keep errno, and neither exit nor abort.
- *     When we cannot record, we count (vt_log_drop), and the report shows the number.
- *   - The record path (event.c and what it calls) takes no lock, calls neither malloc nor stdio nor CUDA, and may be
- *     entered from any thread at any time: the caller may hold a framework's allocator mutex or Python's GIL. It never
- *     waits. (The driver is asked for VRAMTRACE_ASK after the record is closed: interpose/ask_driver.c.) Two
- *     exceptions, explained where they occur: a stack never seen before (libunwind's cache and the loader's lock,
- *     stack.c), and the first look-ups and the opening of the log (real.c, log.c).
+ *     An event that we cannot record is counted (vt_log_drop), and the report shows the count.
+ *   - The record path (event.c and the functions that it calls) takes no lock, calls neither malloc nor stdio nor CUDA,
+ *     and may be entered from any thread at any time: the caller may hold a framework's allocator mutex or Python's
+ *     GIL. It never waits. (For VRAMTRACE_ASK, we call the driver after the record is closed: interpose/ask_driver.c.)
+ *     Two exceptions, explained in the code: a new stack (libunwind's cache and the loader's lock, stack.c), and the
+ *     first look-ups and the opening of the log (real.c, log.c).
  *   - Nothing happens before the program first uses CUDA: no file, no output, no library opened.
  *   - System calls are made directly (sys.h). The program may close any file descriptor, so ours is checked before
  *     each use.
@@ -17,17 +17,17 @@
  * The modules have an order; each uses only those before it (tools/check-modules proves it):
  *   machine/ the differences between architectures
  *   base/    basic tools: tables, symbols, system calls, options
- *   memory/  the process's memory: its parts, and how to read it while it changes
+ *   memory/  the process's memory: its mappings and blocks, and how to read it while it changes
  *   log/     writes the records
  *   state/   the state that follows from the calls so far
  *   stack/   the caller's native and Python frames
- *   event.c  the only way to the log: joins time, stack, state and record
+ *   event.c  the only writer of memory events: joins time, stack, state and record
  *   scan/    looks for pointers to live memory when the process ends
  *   owners/, pyobjects/, torch/, native/   find the named paths that hold memory: the walk over the process's objects,
  *            and the readers of Python's objects, of PyTorch's, and of plain memory
  *   snapshot/  decides when, in which process and within which limits owners are searched
  *   interpose/   receives the program's calls: look-ups, the real functions, one wrapper per hook
- *   instrument/  receives reports of programs and frameworks
+ *   instrument/  receives reports from programs and frameworks
  *   load.c, fork.c, exec.c, exit.c   a process's life, from load to end
  *
  * Reading order: load.c, exit.c, interpose/lookup.c, interpose/real.c, interpose/wrap_device.c (a typical wrapper),
@@ -48,11 +48,11 @@
 #define VT_EXPORT       __attribute__((visibility("default")))
 #define VT_LIKELY(x)    __builtin_expect(!!(x), 1)
 #define VT_UNLIKELY(x)  __builtin_expect(!!(x), 0)
-/* Code that runs at each event lies together, apart from rarely used code: the program has evicted all of it from the
- * processor's caches. */
+/* Code that runs at each event lies together, apart from rarely used code, because between events the program evicts it
+ * from the processor's caches. */
 #define VT_HOT          __attribute__((hot))
 #define VT_COLD         __attribute__((cold, noinline))
-/* Placed with the hot code, but without the attribute `hot`, where that would take more instructions. */
+/* In the hot section, but without the attribute `hot`, which would make the code longer. */
 #define VT_HOT_AS_IT_IS __attribute__((section(".text.hot")))
 
 /* The permanent ids of hooks.def, by name: VT_HOOK_cuMemAlloc_v2, VT_HOOK_cudaMalloc, ... */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order in which conclusions are drawn. Each step takes its subject, and reads what the steps above it have filled
- * in: steps.h lists that. Only these three functions call steps.
+ * The order in which conclusions are drawn. Each step takes its subject, and reads the members filled by earlier steps
+ * (listed in steps.h). Only these three functions call steps.
  */
 #include "steps.h"
 
@@ -16,7 +16,7 @@ void vt_analysis_snapshots(const struct vt_sources *from, struct vt_process *p) 
 }
 
 void vt_analysis_process(const struct vt_sources *from, struct vt_process *p) {
-    /* what grows */
+    /* growth */
     vt_growth_find(from, p);
     vt_tests_find_left(from, p);
     vt_bounds_judge(p);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which sites are kept by bounded owners: a cache of the functools module, a deque with a maxlen, an array of
- * fixed length? Their memory stops growing when they are full, so it is no leak if it then fits into the device.
+ * Which sites are kept by bounded owners, such as a functools cache, a deque with a maxlen, an array of fixed length?
+ * Their memory stops growing when they are full. It is no leak if it then fits into the device.
  *
  * The bound limits the owner's entries, not the memory behind an entry: each list in a cache of three lists may grow.
- * The nested container with more items counts as growing, as elsewhere. The number of owners may grow:
- * they count as one only if each has more entries than there are owners.
+ * As elsewhere, the nested container with more items counts as growing. The number of owners may grow as well: the
+ * owners count as one only if each has more entries than there are owners.
  *
- * owners.c calls to read the bounds from a snapshot; analysis.c calls to apply them once growth is known.
+ * Called by owners.c to read the bounds from a snapshot, and by analysis.c to apply them once growth is known.
  */
 #include "growth_search.h"
 #include "steps.h"
@@ -19,17 +19,16 @@
 struct holding {
     uint64_t key;
     uint32_t site;
-    uint32_t step; /* the container's, or one slot's of an array */
+    uint32_t step; /* the container's step, or that of an array's slot */
     uint64_t bytes, blocks, largest;
     uint64_t containers, entries, capacity; /* 0: no bound is known */
-    /* A variable of C or C++: how many words all known paths pass through, and how many blocks have unknown
-     * paths. */
+    /* For a variable of C or C++: the number of words on each known path, and how many blocks have unknown paths. */
     uint32_t words;
     uint64_t unknown;
-    bool other_paths; /* some pass through no array, or through more words */
+    bool other_paths; /* some paths pass through no array, or through more words */
 };
 
-/* An array in which an owner has slots; a name under which it holds memory (vt_memory_owner.name_id). */
+/* `what`: an array in which an owner has slots, or a name under which it holds memory (vt_memory_owner.name_id). */
 struct of_holding {
     uint32_t holding;
     uint64_t what;
@@ -69,7 +68,7 @@ static bool leads_to_entries(const struct vt_log_step *step) {
              !strcmp(step->name, "_queue")));
 }
 
-/* A step comes after its parent. */
+/* One pass suffices: a step comes after its parent. */
 uint32_t *vt_bounds_containers(const struct vt_log *log) {
     uint32_t *containers = vt_alloc(log->step_count, sizeof *containers);
     for (size_t i = 0; i < log->step_count; i++) {
@@ -92,7 +91,7 @@ static uint32_t holding_of(struct taking *t, uint32_t site, uint64_t owner, uint
     return known;
 }
 
-/* Counts a slot in use for its array, and the array for the holding. */
+/* Counts a used slot in its array, and the array in the holding. */
 static void add_slot(struct taking *t, uint32_t holding, const struct vt_slot *slot) {
     struct holding *k = &t->holdings[holding];
     k->other_paths |= k->words && k->words != slot->words;
@@ -162,7 +161,7 @@ static void count_slots(struct taking *t) {
     }
 }
 
-/* Marks the owners of a snapshot that have a bound: all memory under their name must be bounded. */
+/* Marks the owners of a snapshot that have a bound. All memory under an owner's name must be bounded. */
 static void mark_owners(const struct taking *t, struct vt_snapshot *named) {
     enum { NO_HOLDING = INT32_MAX };
     VT_SCOPED_MAP bounded = {0};
@@ -190,7 +189,7 @@ static bool *candidate_sites(const struct vt_sources *from, const struct vt_repl
     return candidates;
 }
 
-/* Whether the number of entries is what grows, rather than the memory behind each or the number of owners. */
+/* Whether the number of entries grows, rather than the memory behind each or the number of owners. */
 static bool grows_by_entries(const struct vt_bound *b) {
     return b->entries && b->blocks / b->entries <= b->entries &&
            b->containers <= b->entries / b->containers;
@@ -264,7 +263,7 @@ void vt_bounds_mark(const struct vt_sources *from, uint32_t snapshot, const uint
 
 /* --- applying --- */
 
-/* How many blocks of a site an owner holds, alone or with others. */
+/* How many blocks of a site an owner holds, alone or together with others. */
 static uint64_t count_of(const struct vt_owned_site *sites, uint32_t count, uint32_t site) {
     uint64_t blocks = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -272,7 +271,7 @@ static uint64_t count_of(const struct vt_owned_site *sites, uint32_t count, uint
     return blocks;
 }
 
-/* How many blocks of a site bounded owners, or unbounded ones of one name, hold at a snapshot, alone or with others. */
+/* How many blocks of a site the bounded owners hold at a snapshot, or the unbounded owners with one name. */
 static uint64_t count_at(const struct vt_snapshot *s, uint32_t site, bool bounded,
                          const char *name) {
     uint64_t count = 0;
@@ -285,8 +284,8 @@ static uint64_t count_at(const struct vt_snapshot *s, uint32_t site, bool bounde
     return count;
 }
 
-/* Whether the unbounded owners of a name had nearly as many blocks of a site at a snapshot at which the bounded ones
- * had at most half. */
+/* Whether the unbounded owners with a name stood still: at an earlier snapshot they had nearly as many blocks of a
+ * site, while the bounded ones had at most half as many. */
 static bool is_constant(const struct vt_process *p, const struct vt_snapshot *now, uint32_t site,
                         const char *name, uint64_t count) {
     for (const struct vt_snapshot *s = p->snapshots; s < now; s++)
@@ -296,8 +295,8 @@ static bool is_constant(const struct vt_process *p, const struct vt_snapshot *no
     return false;
 }
 
-/* Whether another owner may make a site grow: it has as many blocks as the shortest growth, and does not provably
- * stand still. */
+/* Whether an unbounded owner may make a site grow: it has as many blocks as the shortest growth, and nothing proves
+ * that it stands still. */
 static bool others_may_grow(const struct vt_process *p, uint32_t site) {
     const struct vt_owned_list *owned = &p->sites[site].owned;
     const struct vt_snapshot *now =
@@ -318,7 +317,7 @@ static bool others_may_grow(const struct vt_process *p, uint32_t site) {
     return unknown >= MARKED_RISES;
 }
 
-/* How many entries the bounded owner of a site has at a snapshot. */
+/* The number of entries of a site's bounded owner at a snapshot. */
 static uint64_t entries_at(const struct vt_snapshot *s, uint32_t site) {
     uint64_t entries = 0;
     for (uint32_t i = 0; i < s->owner_count; i++)
@@ -329,7 +328,7 @@ static uint64_t entries_at(const struct vt_snapshot *s, uint32_t site) {
 }
 
 /* Whether the memory behind an entry grows, such as lists in a cache. Earlier snapshots show whether the blocks grew
- * with the entries. Without them, entries with equally many blocks are assumed to be complete. */
+ * with the entries. Without such snapshots, entries with equally many blocks are assumed to be complete. */
 static bool entries_may_grow(const struct vt_process *p, uint32_t site) {
     const struct vt_owned_by *first = p->sites[site].owned.owners;
     const struct vt_snapshot *now = first->seen ? first->seen : vt_process_snapshot(p);
@@ -347,8 +346,8 @@ static bool entries_may_grow(const struct vt_process *p, uint32_t site) {
     return !shown;
 }
 
-/* Whether a bound explains a site. If the site grew, no other owner may be growing; if not, its blocks must be as many
- * as in the shortest growth, all held by bounded owners. */
+/* Whether a bound explains a site. If the site grew, no other owner may be growing. If not, bounded owners must hold
+ * all its blocks, at least as many as in the shortest growth. */
 static bool explains(const struct vt_process *p, uint32_t index) {
     const struct vt_site *site = &p->sites[index];
     const struct vt_bound *b = site->bound;

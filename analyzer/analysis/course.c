@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory by line and class over the run (struct vt_course): the bands are chosen at the end of the run, and sum up what their sites held in the slots
- * (replay/pictures.h).
+ * Memory by line and class over the run (struct vt_course). The bands are chosen at the run's end; each sums up its
+ * sites' bytes per time slot (replay/pictures.h).
  */
 #include "draw.h"
 
@@ -32,7 +32,8 @@ static int largest_line_first(const void *a, const void *b) {
     return VT_ORDER({y->peak_bytes, x->peak_bytes}, {x->sites[0], y->sites[0]});
 }
 
-/* The lines of a device's own allocations and blocks. The leaking part of a line is a line of its own: a shared allocation helper is not a leak as a whole. */
+/* The lines of a device's own allocations and blocks. The leaking part of a line is a separate line: a shared
+ * allocation helper is not a leak as a whole. */
 static struct line *find_lines(const struct vt_process *p, unsigned device, const bool *leaks,
                                uint32_t *count) {
     VT_SCOPED_MAP by_key = {0};
@@ -65,7 +66,7 @@ static struct vt_band *add_band(struct vt_course *c, enum vt_band_kind kind) {
     return band;
 }
 
-/* Adds sites to a band; `number` of each becomes the band's. */
+/* Adds sites to a band; `number` maps each to the band. */
 static void join(struct vt_course *c, uint32_t band, const uint32_t *sites, uint32_t count,
                  uint32_t *number) {
     struct vt_band *b = &c->bands[band];
@@ -81,7 +82,7 @@ static int by_index(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Sites are by what they hold and held: the largest first. Bands without a site go. */
+/* Sorts each band's sites by index, so by live, then peak bytes, descending. Drops empty bands. */
 static void settle_bands(const struct vt_process *p, struct vt_course *c, uint32_t *number) {
     uint32_t kept = 0, now[VT_COURSE_LINES + 4];
     for (uint32_t i = 0; i < c->band_count; i++) {
@@ -101,7 +102,7 @@ static void settle_bands(const struct vt_process *p, struct vt_course *c, uint32
     c->band_count = kept;
 }
 
-/* Makes the bands of a device. `number`: by site of the model, of this device's alone. */
+/* Makes the bands of a device. `number`: from this device's sites to their bands. */
 static void choose_bands(const struct vt_process *p, const bool *leaks, struct vt_course *c,
                          uint32_t *number) {
     uint32_t count;
@@ -130,9 +131,9 @@ static void choose_bands(const struct vt_process *p, const bool *leaks, struct v
     settle_bands(p, c, number);
 }
 
-/* --- what they held --- */
+/* --- bytes per slot --- */
 
-/* Adds bytes to a site's band from a slot on; blocks are taken off the IDLE band. */
+/* Adds bytes to a site's band from a slot on; blocks are subtracted from the IDLE band. */
 static void add(struct vt_course *c, uint32_t band, bool block, uint32_t slot, uint64_t more) {
     struct vt_band *last = &c->bands[c->band_count - 1];
     if (band == NO_BAND)
@@ -142,8 +143,8 @@ static void add(struct vt_course *c, uint32_t band, bool block, uint32_t slot, u
         last->bytes[slot] -= more;
 }
 
-/* Fills the bands with the changes from slot to slot; sum_up makes levels of them. `course_of`: by
- * device + 1; `number`: by site of the model, its band. */
+/* Fills the bands with the changes from slot to slot; sum_up accumulates them. `course_of`: a device's course, counted
+ * from 1; `number`: the band of each of the model's sites. */
 static void add_sites(const struct vt_sources *s, const struct vt_pictures *pictures,
                       struct vt_timeline *t, const uint32_t *course_of, const uint32_t *number) {
     const struct vt_replay *r = s->replay;
@@ -169,7 +170,7 @@ static void add_sites(const struct vt_sources *s, const struct vt_pictures *pict
     }
 }
 
-/* Makes levels of changes. Below 0: blocks outside of the known segments. */
+/* Accumulates the changes. A sum below 0 comes from blocks outside of the known segments. */
 static void sum_up(struct vt_course *c) {
     for (uint32_t i = 0; i < c->band_count; i++) {
         uint64_t sum = 0, *bytes = c->bands[i].bytes;
@@ -211,7 +212,7 @@ static uint64_t *unknowns(uint32_t count) {
 }
 static_assert(VT_UNKNOWN == UINT64_MAX, "all bits");
 
-/* The highest of each slot. */
+/* Uses the highest sample of each slot. */
 static void fill_samples(const struct vt_sources *s, struct vt_course *out) {
     const struct vt_replay *r = s->replay;
     uint32_t gpu;

@@ -19,8 +19,8 @@ static void *copied(const void *items, size_t count, size_t size) {
     return copy;
 }
 
-/* Whether this is a caching allocator's memory, though no block lay in it then: other memory of its call site holds
- * blocks. */
+/* Whether a region is a caching allocator's although no block lay in it at that time: other memory of its call site
+ * holds blocks. */
 static bool is_fresh_segment(const struct vt_sources *s, const struct vt_map_region *region) {
     return !region->segment && region->site != VT_NO_SITE &&
            s->replay->sites[region->site].segments;
@@ -45,7 +45,7 @@ static void draw_map(const struct vt_sources *s, const struct vt_address_map *fr
     }
 }
 
-/* Whether a drawn moment is one of the model's. A refusal may be one of several of the same request. */
+/* Whether the model has a drawn moment. The model has only one of several refusals of a request. */
 static bool is_shown(const struct vt_process *p, const struct vt_picture_map *from, uint32_t *oom) {
     *oom = 0;
     if (from->map.why == VT_MAP_OOM) {

@@ -11,7 +11,7 @@
 
 #include "analysis.h"
 
-/* Fills process->timeline. The process's sites, leaks, devices and ooms are there. */
+/* Fills process->timeline. The process's sites, leaks, devices and ooms must be filled in. */
 void vt_draw_timeline(const struct vt_sources *sources, const struct vt_pictures *pictures,
                       struct vt_process *process);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fragmentation: how much memory is reserved but not in use, and how large is its largest piece? At
- * the end of the run, at its worst, and over time; and which blocks pin it (replay/pins.c). build.c calls for each device.
+ * Fragmentation at the end of the run, at its worst, and over time: how much memory is reserved but not in use, how
+ * large is its largest piece, and which blocks pin it (replay/pins.c)? Called by build.c for each device.
  *
- * If the log has a caching allocator's blocks, the driver allocations that contained blocks are its
- * reserve (replay/segments.c). If it has none, all driver memory counts as in use. But the answer
- * is unknown if a caching allocator's library is loaded, or if memory came from a stream-ordered
- * pool, whose reserve the driver does not report.
+ * If the log has a caching allocator's blocks, the driver allocations that contained blocks are the allocator's reserve
+ * (replay/segments.c). If the log has no such blocks, all driver memory counts as in use. But then the answer is
+ * unknown if a caching allocator's library is loaded, or if memory came from a stream-ordered pool, whose reserve the
+ * driver does not report.
  */
 #include "steps.h"
 
@@ -67,7 +67,7 @@ static void draw_map(const struct vt_sources *from, unsigned device, struct vt_f
     }
 }
 
-/* --- the driver's granules --- */
+/* --- the driver's pages --- */
 
 struct span {
     uint64_t start, end;
@@ -78,10 +78,11 @@ static int compare_spans(const void *a, const void *b) {
     return VT_ORDER({x->start, y->start});
 }
 
-/* An estimate of the waste by plain allocations, if the driver reserves 2 MiB pages, which allocations may share. The driver does not report it. */
+/* An estimate of the waste by plain allocations, assuming that the driver reserves 2 MiB pages, which allocations may
+ * share. The driver does not report this waste. */
 static uint64_t granule_waste(const struct vt_replay *r, unsigned device) {
     const uint64_t granule = DRIVER_PAGE;
-    struct vt_map seen = {0}; /* granules in which single spans begin */
+    struct vt_map seen = {0}; /* pages in which single spans begin */
     VT_SCOPED struct span *spans = NULL;
     size_t count = 0, room = 0;
     uint64_t taken = 0, asked = 0, end = 0;

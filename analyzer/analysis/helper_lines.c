@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Does most of the memory come through one line of an allocation helper? Then reports, pictures and `watch` have a row
- * for each of its callers. analysis.c calls, after growth.c.
+ * for each of its callers. Called by analysis.c after growth.c.
  *
  * A helper is a line with more than half of the memory at the devices' peaks, or at the last allocation, unless one
  * caller has nearly all of it. The caller is the nearest frame of user code at which the paths to the line differ.
- * (growth.c separates every line's callers, which adds no rows.)
+ * (growth.c separates the callers of every line, but that adds no rows.)
  */
 #include "steps.h"
 
 #include <stdlib.h>
 
-enum { FIGURES = 2, LEVELS = 4 }; /* most functions between a helper and the caller that differs */
+enum { FIGURES = 2, LEVELS = 4 }; /* levels: at most so many calls from the callers to the helper */
 #define NEARLY_ALL 0.9
 
 static uint64_t figure(const struct vt_site *site, unsigned which) {
     return which ? site->held_bytes : site->bytes_at_peak;
 }
 
-/* Whether a report lists it among the device's lines. */
+/* Whether a report lists the site among the device's lines. */
 static bool is_listed(const struct vt_site *site) {
     return !site->before && (site->layer == VT_LAYER_FRAMEWORK ||
                              (site->layer == VT_LAYER_DRIVER && site->class == VT_CLASS_PROGRAM));
 }
 
-/* The user's function that many calls above the allocating one; NULL: there are fewer. */
+/* The user's function that is `level` calls above the allocating one; NULL: there are fewer. */
 static const struct vt_frame *caller_at(const struct vt_stack *stack, unsigned level) {
     uint32_t at = stack->user_frame;
     while (at < stack->count && level--) {
@@ -75,7 +75,7 @@ void vt_helpers_find(struct vt_process *p) {
     for (uint32_t i = 0; i < p->site_count; i++)
         lines[i] = is_listed(&p->sites[i]) ? p->sites[i].stack->line : 0;
     for (unsigned which = 0; which < FIGURES; which++) {
-        /* majority vote: the one with more than half remains */
+        /* majority vote: if a line has more than half, it remains */
         uint64_t line = 0, left = 0, has = 0, all = 0;
         for (uint32_t i = 0; i < p->site_count; i++) {
             uint64_t bytes = lines[i] ? figure(&p->sites[i], which) : 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which sites rise together? Sites that keep blocks in the same iterations and have something else in common are one
- * mistake: a step that keeps its output keeps everything that was allocated for it. leaks.c makes one leak of such growing
- * sites. Before that, analysis.c calls vt_in_step_adopt: a site that rises in step with a growing one also counts as
- * growing, though its own trend is too weak for growth_trend.c (its twin in an optimizer; a graph whose lines also
- * allocate memory that lives for a while).
+ * Which sites rise together? Sites that keep blocks in the same iterations and have something else in common share one
+ * cause: a step that keeps its output keeps everything that was allocated for the output. leaks.c makes one leak of
+ * such growing sites. Before that, analysis.c calls vt_in_step_adopt: a site that rises in step with a growing one also
+ * counts as growing, though its own trend is too weak for growth_trend.c. Examples: the growing site's twin in an
+ * optimizer; an autograd graph whose lines also allocate memory that is freed later.
  *
- * Rising in the same iterations is not enough: everything in a loop does. One of these is needed:
+ * Rising in the same iterations is not enough, as everything in a loop does. One of these is needed as well:
  *   - a common caller in the user's code other than main or a module;
  *   - blocks that were freed alternately at exit, so one owner held them;
  *   - equally many kept blocks, or tensors with a whole ratio (one for each layer that a step calls), unless the sites
@@ -26,8 +26,8 @@ enum {
 
 /* --- the course of a site --- */
 
-/* How many blocks a site kept in each part of the run, from bucket `begin` on. A queue keeps none: then by how much its
- * floor rose. */
+/* How many blocks a site kept in each part of the run, from bucket `begin` on. A queue keeps none; for a queue, by how
+ * much its floor rose. */
 static uint64_t count_kept(const struct vt_history *h, const struct vt_site_history *site,
                            uint64_t held, uint32_t begin, uint64_t parts[COURSE_PARTS]) {
     uint64_t end = h->events_at_last_alloc + 1, sum = 0, floor = held;
@@ -106,7 +106,8 @@ bool vt_in_step(const struct vt_courses *c, uint32_t a, uint32_t b) {
     return true;
 }
 
-/* Whether both kept equally many blocks, or with `times` a whole multiple. The newest may be held by only one yet. */
+/* Whether both kept equally many blocks; with `times`, one may have kept a whole multiple. The run may have ended when
+ * only one had its newest block. */
 static bool as_many(const struct vt_site_course *a, const struct vt_site_course *b, bool times) {
     uint64_t more = a->kept > b->kept ? a->kept : b->kept;
     uint64_t fewer = a->kept > b->kept ? b->kept : a->kept;
@@ -129,7 +130,7 @@ static void list_freed(struct vt_courses *order, const struct vt_sources *from,
     for (uint32_t i = 0; i < site_count; i++)
         order->first[i + 2] += order->first[i + 1];
     order->at = vt_alloc(h->freed_count + 1, sizeof *order->at);
-    /* the next site's `first` is the insertion point, and ends at its final value */
+    /* `first` of the next site is the insertion point, and so reaches its final value */
     for (size_t i = 0; i < h->freed_count; i++)
         if (index[h->freed[i].site] != VT_NO_SITE)
             order->at[order->first[index[h->freed[i].site] + 1]++] = i;
@@ -145,7 +146,7 @@ void vt_in_step_close(struct vt_courses *courses) {
 
 enum free_order { FREED_UNKNOWN, FREED_ALTERNATELY, FREED_ONE_BY_ONE, FREED_BY_AGE };
 
-/* Whether a site's blocks were freed the oldest first. */
+/* Whether a site's oldest blocks were freed first. */
 static bool by_age(const struct vt_courses *order, uint32_t site) {
     size_t older = 0, newer = 0;
     for (size_t i = order->first[site] + 1; i < order->first[site + 1]; i++) {
@@ -185,8 +186,8 @@ static bool is_whole(const struct vt_frame *frame, const struct vt_frame *outerm
            !strcmp(frame->function, "<module>");
 }
 
-/* The user code that both stacks have in common. Stacks without user code may belong to a framework's thread: unknown,
- * taken as the whole program. */
+/* The user code that both stacks have in common. Stacks without user code may belong to a framework's thread, so they
+ * count as having the whole program in common. */
 static enum common what_in_common(const struct vt_stack *a, const struct vt_stack *b) {
     const struct vt_frame *outermost = NULL;
     enum common common = NOTHING;
@@ -212,7 +213,7 @@ static bool both_directly(const struct vt_stack *a, const struct vt_stack *b) {
     return x && y && vt_same_function(x, y);
 }
 
-/* Whether one was allocated directly in a function that called the other's. */
+/* Whether one site allocates directly in a function that calls the other's. */
 static bool one_calls(const struct vt_stack *a, const struct vt_stack *b) {
     const struct vt_stack *stacks[] = {a, b};
     for (int i = 0; i < 2 && !both_directly(a, b); i++) {
@@ -240,7 +241,7 @@ bool vt_in_step_one(const struct vt_process *p, const struct vt_courses *c, uint
     enum free_order freed = free_order_of(c, a, b);
     if (freed == FREED_ALTERNATELY)
         return true;
-    /* a graph frees its nodes by kind: a loop's batches after everything computed from them */
+    /* an autograd graph frees its nodes by kind: a loop's batches after everything computed from them */
     bool calls = one_calls(x->stack, y->stack);
     if (freed == FREED_ONE_BY_ONE && !calls)
         return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lifetimes: how long a site's blocks usually live, and how old the live ones are. This reveals a single block forgotten
+ * Lifetimes: how long a site's blocks usually live, and how old the live ones are. They reveal a single block forgotten
  * among thousands that were freed, even if the site does not grow.
  */
 #include "steps.h"

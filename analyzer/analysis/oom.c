@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where did memory run out? Finds the outcome of each failed allocation, and the figures of its device at that moment.
- * analysis.c calls; oom_cause.c finds the cause.
+ * Called by analysis.c; oom_cause.c finds the cause.
  *
- * Free memory is the driver's answer to the program at the nearest moment, corrected for allocations and frees since.
- * If the program never asked, it is NVML's figure, recorded by `vramtrace run` together with the memory of other
- * processes. Without either it is the device's size minus tracked memory. That includes other processes' and untracked
- * memory, which cannot be distinguished then, so neither is named as the cause.
+ * Free memory is the driver's answer to the program at the nearest moment, corrected for allocations and frees since
+ * then. If the program never asked, it is NVML's figure, recorded by `vramtrace run` together with the memory of other
+ * processes. Without either, it is the device's size minus tracked memory. This difference includes other processes'
+ * and untracked memory. As the two cannot be distinguished, neither is named as the cause.
  */
 #include "steps.h"
 
@@ -27,8 +27,8 @@ static uint64_t contexts_at(const struct vt_process *p, unsigned device, uint64_
     return count;
 }
 
-/* A context and its code take up to a few hundred MiB, untracked; the rest must belong to other processes. On the
- * simulated GPU the size is known. */
+/* A context and its code take up to a few hundred MiB of untracked memory; the rest must belong to other processes. On
+ * the simulated GPU the other processes' size is known. */
 uint64_t vt_oom_others(const struct vt_process *p, unsigned device, uint64_t at, uint64_t untracked,
                        uint64_t total) {
     const uint64_t most = 2ull << 30;
@@ -44,7 +44,7 @@ uint64_t vt_oom_others(const struct vt_process *p, unsigned device, uint64_t at,
     return untracked > own ? untracked - own : 0;
 }
 
-/* --- what the device had --- */
+/* --- the device's figures --- */
 
 static void set_free(const struct vt_sources *s, const struct vt_process *p,
                      const struct vt_replay_fail *from, struct vt_oom *oom) {

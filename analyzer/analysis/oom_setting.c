@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Would a setting of PyTorch's allocator have helped? The run is replayed in a model of the
- * allocator under several settings; one counts only if every request up to and including the failed one succeeds. If the model succeeds under the run's
- * own settings as well, it is not exact enough here, and no setting is named. analysis.c calls.
+ * Would a setting of PyTorch's allocator have helped? The run is replayed in a model of the allocator under several
+ * settings. A setting counts only if every request up to and including the failed one succeeds. If the model succeeds
+ * under the run's own settings as well, it is not exact enough here, and no setting is named. Called by analysis.c.
  */
 #include "steps.h"
 
-/* Whether a setting could matter: idle memory and the driver's were enough for the request. */
+/* Whether a setting could matter: the idle memory and the driver's free memory together were enough for the request. */
 static bool is_worth_it(const struct vt_oom *oom) {
     bool open = oom->cause == VT_CAUSE_FRAGMENTATION ||
                 (oom->cause == VT_CAUSE_CAPACITY && !oom->leaked_bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The pytest plugin's findings (replay/pytest_marks.h): memory that a test left behind, and memory held by a fixture of
- * a wider scope. A site whose test failed grows: its iterations are the test's rounds. A site with too little left
- * by a test is inconclusive. analysis.c calls, between growth and verdicts.
+ * a wider scope. A site whose test failed grows: its iterations are the test's rounds. A site is inconclusive if a test
+ * left too little of it. Called by analysis.c between growth and verdicts.
  */
 #include "steps.h"
 
@@ -18,7 +18,7 @@ static struct vt_tested *tested(struct vt_site *site) {
 /* Counts the named blocks that are still live. */
 void vt_tests_find_blocks(const struct vt_sources *from, struct vt_process *p) {
     const struct vt_replay *r = from->replay;
-    struct vt_map models = {0}; /* site and model, once each */
+    struct vt_map models = {0}; /* pairs of a site and a model, each once */
     for (uint32_t i = 0; i < r->pytest.block_count; i++) {
         const struct vt_pytest_block *b = &r->pytest.blocks[i];
         const struct vt_pytest_holder *holder = &r->pytest.holders[b->holder];
@@ -81,7 +81,7 @@ static void set_left(const struct vt_pytest_marks *marks, struct vt_process *p) 
 /* Marks a site whose test failed as growing. */
 static void grow(struct vt_site *site) {
     const struct vt_tested *t = site->tested;
-    if (site->held_count < t->left_count) { /* it was freed later, but the test had failed */
+    if (site->held_count < t->left_count) { /* memory was freed later, but the test had failed */
         site->held_bytes = t->left_bytes;
         site->held_count = t->left_count;
     }

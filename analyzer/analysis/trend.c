@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The statistics of growth_trend.c: Mann-Kendall's test for a trend of levels, and the figures of Laplace's test for a
- * trend of events. doc/GROWTH.md explains them.
+ * The statistics of growth_trend.c: the Mann-Kendall test for a trend of levels, and the figures of Laplace's test for
+ * a trend of events. doc/GROWTH.md explains them.
  */
 #include "growth_search.h"
 
@@ -37,7 +37,7 @@ double vt_growth_mann_kendall(const double *values, uint32_t count) {
     return 0.5 * erfc((s - 1) / sqrt(variance) / sqrt(2)); /* s - 1: continuity */
 }
 
-/* The variance of the number of blocks in equal windows over its mean. */
+/* The variance of the number of blocks in equal windows, divided by its mean. */
 static double dispersion(const struct rise *rises, uint32_t count, double start, double end) {
     double in[COUNT_WINDOWS] = {0}, all = 0, squares = 0;
     int windows = count / 2 > COUNT_WINDOWS ? COUNT_WINDOWS : (int)(count / 2);
@@ -51,8 +51,8 @@ static double dispersion(const struct rise *rises, uint32_t count, double start,
     return squares / (windows - 1) / (all / windows);
 }
 
-/* The squared coefficient of variation of the pauses between rises, which equals the dispersion if
- * each rise is one block. It needs fewer rises to separate regular from random ones. */
+/* The squared coefficient of variation of the pauses between rises, which equals the dispersion if each rise is one
+ * block. This needs fewer rises to distinguish regular from random ones. */
 static double unevenness(const struct rise *rises, uint32_t count, double start) {
     double before = start, mean = 0, squares = 0;
     for (uint32_t i = 0; i < count; i++)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Untracked memory: the process's use by the driver's figures, minus the log's. It consists of contexts, code, the idle reserve of pools, and allocations that the tracer missed. The figures
- * come from the samples that `vramtrace run` took through NVML.
+ * Untracked memory: the process's use by the driver's figures, minus the memory in the log. It consists of contexts,
+ * code, the idle reserve of pools, and allocations that the tracer missed. The driver's figures come from the samples
+ * that `vramtrace run` took through NVML.
  *
- * Which GPU is which ordinal? NVML numbers the GPUs of the machine, but a process numbers them by
- * its environment. The answer comes, in this order, from
- *   - the UUID, if the program asked for it, so that it is in the log;
+ * Which GPU has which ordinal? NVML numbers the GPUs of the machine, but a process numbers them by its environment. The
+ * answer comes from, in this order:
+ *   - the UUID, which is in the log if the program asked for it;
  *   - the fact that there is only one GPU;
- *   - NVML's list, if it has the process on one GPU without a known UUID and the log has one such
- * device;
+ *   - NVML's list, if it shows the process on one GPU without a known UUID and the log has one such device;
  *   - the order by the process's environment when it started, unless that contradicts the list.
  */
 
@@ -65,7 +65,7 @@ static const struct vt_log_gpu *gpu_of(const struct vt_sources *from, unsigned o
         if (gpu->ordinal == ordinal)
             ordered = gpu;
     }
-    if (has_uuid(log, ordinal)) /* NVML does not show us this GPU */
+    if (has_uuid(log, ordinal)) /* NVML does not show this GPU */
         return NULL;
     if (log->gpu_count == 1)
         return ordinal == 0 || ordinal == VT_DEVICE_UNKNOWN ? &log->gpus[0] : NULL;
@@ -130,14 +130,14 @@ static void note_course(struct vt_untracked *u, uint64_t untracked, uint64_t at)
     }
 }
 
-/* Fills in facts that the program never asked for. */
+/* Fills in the name, size and UUID if the program never asked for them. */
 static void fill_in(const struct vt_sources *from, const struct vt_log_gpu *gpu,
                     struct vt_device *device) {
     if (!device->name && gpu->name[0])
         device->name = vt_strdup(gpu->name);
     if (device->total_bytes == VT_UNKNOWN && gpu->total_bytes)
         device->total_bytes = gpu->total_bytes;
-    /* the GPUs of a machine are mostly of one model, so only the UUID could be wrong */
+    /* a machine's GPUs are mostly of one model: from a wrong GPU, only the UUID would be wrong */
     bool sure = from->log->gpu_count == 1 || is_listed(from->replay, gpu->number);
     if (!device->uuid && gpu->has_uuid && sure)
         device->uuid = vt_model_uuid(gpu->uuid);
@@ -155,7 +155,7 @@ bool vt_untracked_fill(const struct vt_sources *from, struct vt_device *device) 
     fill_in(from, gpu, device);
     uint64_t peak = replay->devices[ordinal].driver.peak_ticks;
     const struct vt_replay_sample *nearest = NULL;
-    uint64_t untracked = VT_UNKNOWN; /* at `nearest` */
+    uint64_t untracked = VT_UNKNOWN; /* untracked memory at `nearest` */
     for (size_t i = 0; i < replay->sample_count; i++) {
         const struct vt_replay_sample *sample = &replay->samples[i];
         if (sample->gpu != gpu->number || sample->own_bytes == VT_SAMPLE_UNKNOWN)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recorded answers (see answers.h): one after another: the question's hash, the answer's length, the answer.
+ * Recorded answers (see answers.h) in sequence, each as the question's hash, the length, the answer.
  */
 #include "answers.h"
 
@@ -9,7 +9,7 @@
 
 struct vt_answers {
     struct vt_string bytes;
-    struct vt_map at; /* question -> where its answer's head is in `bytes` */
+    struct vt_map at; /* question -> offset in `bytes` of its answer's head */
     bool replays;
 };
 
@@ -73,7 +73,8 @@ void vt_reply_number(struct vt_reply *reply, uint64_t *number) {
 }
 
 void vt_reply_text(struct vt_reply *reply, const char **text) {
-    uint64_t length = !reply->at && *text ? strlen(*text) + 1 : 0; /* with its NUL; 0: NULL */
+    uint64_t length =
+        !reply->at && *text ? strlen(*text) + 1 : 0; /* NUL included; 0: the text is NULL */
     vt_reply_number(reply, &length);
     if (!reply->at) {
         vt_string_add_bytes(&reply->written, length ? *text : "", (size_t)length);

@@ -30,10 +30,10 @@ struct vt_reply {
     struct vt_string written;
     const char *at; /* NULL: writing */
     size_t left;
-    bool bad; /* it ended too early */
+    bool bad; /* the answer ended too early */
 };
 void vt_reply_number(struct vt_reply *reply, uint64_t *number); /* bad: 0 */
-/* The text may be NULL. Texts that were read live as long as the answers. */
+/* The text may be NULL. Texts that were read stay valid until the answers are closed. */
 void vt_reply_text(struct vt_reply *reply, const char **text);
 
 /* Writes or reads all fields of `what`. */

@@ -2,21 +2,20 @@
 /*
  * Public header of base/: the foundations of every module of the analyzer.
  *
- * Invariants: base uses only libc, zlib and zstd, and knows nothing of logs, models or CUDA. Callers need not handle running
- * out of memory: these functions print a message and exit.
+ * Invariants: base uses only libc, zlib and zstd, and knows nothing of logs, models or CUDA. Callers need not handle
+ * failed allocations: these functions print a message and exit.
  *
- * Tables, in every module: vt_map for numeric keys, because the replay looks into it for each event;
- * uthash for keys that are text or structs. The only other table is the replay's, of
- * live allocations (replay/addresses.h).
+ * Tables, in every module: vt_map for numeric keys, because the replay looks into it for each event; uthash for keys
+ * that are text or structs. The only other table holds the replay's live allocations (replay/addresses.h).
  *
  *     util.h      sizes and times as text, memory, strings and arrays that grow, the map, sets,
  *                 hashes
  *     answers.h   the machine's answers about a log, recorded and replayed
  *     json.h      a JSON writer
  *     files.h     opens regular files
- *     new_file.h  every file that is written
+ *     new_file.h  writes files
  *     gzip.h      compressed output; the beginning of a compressed file
- *     python_file.h   file names of Python code that name no file: notebook cells, generated code
+ *     python_file.h   file names of Python code without a file: notebook cells, generated code
  *     rights.h    the user whose rights apply to a path
  *     exit_status.h   exit statuses, error messages
  *     options.h   the options of a command

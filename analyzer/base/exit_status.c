@@ -26,7 +26,7 @@ static void print_message(const char *format, va_list args) {
     VT_SCOPED char *line = NULL;
     if (vasprintf(&line, format, args) < 0)
         line = NULL;
-    /* names in logs and files may hold anything */
+    /* names in logs and files may contain any bytes */
     fprintf(stderr, "%s%s\n", vt_wants_colour(2) ? "\033[1;31mvramtrace:\033[0m " : "vramtrace: ",
             line ? vt_printable(line) : "no memory");
 }
@@ -54,7 +54,7 @@ int vt_usage(const char *command, const char *format, ...) {
     return VT_STATUS_USAGE;
 }
 
-/* Whether at most so many slips turn `a` into `b`. */
+/* Whether at most `slips` typing slips turn `a` into `b`. */
 static bool is_near(const char *a, const char *b, unsigned slips) {
     while (*a && *a == *b)
         a++, b++;

@@ -21,11 +21,11 @@ enum vt_status {
 /* Prints "vramtrace: ", the message and a newline on stderr, in colour if stderr allows it. */
 void vt_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Whether text on this descriptor may be coloured: a terminal, and NO_COLOR is not set. */
+/* Whether text on this descriptor may be coloured: it is a terminal, and NO_COLOR is not set. */
 bool vt_wants_colour(int fd);
 
-/* For a step that fills `message` on failure: prints the message if `error`, and frees it.
- * Returns VT_STATUS_USAGE, or 0 if there was no error. */
+/* After a step that fills `message` on failure: if `error` is set, prints and frees the message, and returns
+ * VT_STATUS_USAGE; else returns 0. */
 struct vt_string;
 int vt_error_status(int error, struct vt_string *message);
 

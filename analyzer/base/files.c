@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening and reading files (see files.h). The author of a log chose the paths in it: a FIFO there would wait
- * forever, and opening a device may have effects.
+ * Opening and reading files (see files.h). A log's author chose the paths in it: opening a FIFO could block forever,
+ * and opening a device may have side effects.
  */
 #define _GNU_SOURCE
 #include "files.h"
@@ -29,10 +29,10 @@ int vt_file_open_found(int at, const char *path, int flags, const char **why) {
     if (!error) {
         char self[64];
         snprintf(self, sizeof self, "/proc/self/fd/%d", at);
-        fd = open(self, flags & ~O_NOFOLLOW); /* no name can be redirected meanwhile */
+        fd = open(self, flags & ~O_NOFOLLOW); /* no later link can redirect this */
         error = fd < 0 ? errno : 0;
     }
-    if (error == ENOENT && at >= 0) { /* there is no /proc */
+    if (error == ENOENT && at >= 0) { /* no /proc */
         fd = open(path, flags);
         error = fd < 0 || fstat(fd, &now)                            ? errno
                 : now.st_dev != st.st_dev || now.st_ino != st.st_ino ? ESTALE
@@ -87,7 +87,8 @@ ssize_t vt_file_read_at(int fd, void *to, size_t size, uint64_t offset) {
             break;
         done += (size_t)got;
     }
-    /* Later reads return no older data: pairs with each release in the tracer, and with name_summary in compact.c. */
+    /* Keeps later reads from returning older data. Pairs with each release in the tracer, and with name_summary in
+     * compact.c. */
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* model: READ_FENCE */
     return (ssize_t)done;
 }
@@ -148,7 +149,7 @@ const char *vt_file_variable(const char *environment, size_t length, const char 
     return NULL;
 }
 
-/* --- pipes that the shell opened for us --- */
+/* --- pipes opened by the shell --- */
 
 #define PIPE_MOST    (64u << 20) /* bytes; a list is some KiB */
 #define PIPE_WAIT_MS 30000       /* without a byte */
@@ -171,8 +172,8 @@ int vt_file_descriptor(const char *path) {
     return -1;
 }
 
-/* Copies the contents of a pipe. Returns 0 or -errno: its writer may keep it open, or write,
- * forever. */
+/* Copies the contents of a pipe, within limits, because its writer may keep it open, or write, forever. Returns 0 or
+ * -errno. */
 static int drain(int from, int to) {
     char bytes[1 << 16];
     for (size_t sum = 0; sum <= PIPE_MOST;) {

@@ -14,7 +14,7 @@
  * -errno with a reason in `why` (may be NULL). */
 int vt_file_open(const char *path, const char **why);
 
-/* The same with these flags of open: for writing as well, or O_NOFOLLOW. */
+/* The same with these flags of open, such as O_RDWR or O_NOFOLLOW. */
 int vt_file_open_as(const char *path, int flags, const char **why);
 
 /* The same for a file that was found before: `at` is its O_PATH descriptor, or -errno; `path` names it. */
@@ -27,8 +27,8 @@ FILE *vt_file_stream(const char *path, const char **why);
  * the shell's <(...), which is read to its end, with a time limit. */
 FILE *vt_file_stream_given(const char *path, const char **why);
 
-/* Our descriptor that a path like /dev/fd/63 or /dev/stdout names; -1: none. It is not reopened, because that
- * could wait for the other end of a pipe. */
+/* Our descriptor that a path like /dev/fd/63 or /dev/stdout names; -1: none. Opening the path instead could wait for
+ * the other end of a pipe. */
 int vt_file_descriptor(const char *path);
 
 /* A file without a name, in the folder that TMPDIR names, else /tmp, else in memory. -1: errno says why. */
@@ -47,18 +47,17 @@ bool vt_file_read_process(unsigned pid, const char *name, struct vt_string *out)
 /* When a process started (field 22 of its /proc/PID/stat), and its state; 0: it cannot be read. */
 uint64_t vt_file_process_started(unsigned pid, char *state);
 
-/* The value of a variable in an environment whose entries end in NUL; NULL: none, or its end is missing. */
+/* The value of a variable in an environment whose entries end in NUL; NULL: not set, or truncated. */
 const char *vt_file_variable(const char *environment, size_t length, const char *name);
 
-/* Use these as the type of a variable: an open one (0 or above; not NULL) is closed when its block ends; errno
- * stays. */
+/* Types of variables that are closed when their block ends, if open (0 or above; not NULL). errno is kept. */
 #define VT_SCOPED_FD   __attribute__((cleanup(vt_file_close_scoped))) int
 #define VT_SCOPED_FILE __attribute__((cleanup(vt_file_fclose_scoped))) FILE
 void vt_file_close_scoped(const int *fd);
 void vt_file_fclose_scoped(FILE *const *file);
 
-/* Closes `first` and all descriptors after it: a helper process must not keep the command's pipes open, or
- * their readers would not see its end. */
+/* Closes `first` and all descriptors after it: if a helper process kept the command's pipes open, their readers
+ * would not see the command's end. */
 void vt_file_close_from(int first);
 
 #endif

@@ -32,7 +32,6 @@ struct vt_gzip *vt_gzip_open(FILE *out) {
     return g;
 }
 
-/* Compresses the input of z, and writes the output. */
 static void drain(struct vt_gzip *g, int flush) {
     int state;
     do {

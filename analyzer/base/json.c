@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* How many bytes from here on need no escape. */
+/* The number of bytes at the start of `s` that need no escape. */
 static size_t plain_bytes(const char *s, size_t length, bool inside_html) {
     size_t i = 0;
     for (unsigned bytes; i < length; i += bytes) {

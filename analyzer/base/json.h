@@ -8,7 +8,7 @@
 
 #include "util.h"
 
-/* Start it as {.out = out, .first = true}. */
+/* Initialize it to {.out = out, .first = true}. */
 struct vt_json {
     FILE *out;
     unsigned depth;
@@ -19,20 +19,19 @@ struct vt_json {
     size_t *long_texts; /* how many bytes of long texts to write whole from here on; NULL: all */
 };
 
-/* `name`, here and below: the key, or NULL in an array. `bracket`: '{' or '[', to close '}' or ']'.
- * */
+/* `name`, here and below: the key, or NULL in an array. `bracket`: '{' or '['; to close, '}' or ']'. */
 void vt_json_open(struct vt_json *j, const char *name, char bracket);
 void vt_json_close(struct vt_json *j, char bracket);
 
 /* As vt_json_open, with everything inside on one line. */
 void vt_json_open_line(struct vt_json *j, const char *name, char bracket);
 
-/* Opens an object. If it is not `there`, writes null and returns false. */
+/* Opens an object. If not `there`, writes null and returns false. */
 bool vt_json_object(struct vt_json *j, const char *name, bool there);
 
-/* An array, as the condition of the loop over its items, from 0 to `count`: opens it before the first
- * and closes it after the last. For objects, the loop writes the keys of each. For items, the loop may
- * skip some. The loop must not `break`, and a loop over objects must not `continue`. */
+/* An array: use this as the condition of a loop over its items, from 0 to `count`. It opens the array before the
+ * first item and closes it after the last. A loop over objects writes each object's keys and must not `continue`; a
+ * loop over items may skip some. Neither may `break`. */
 bool vt_json_objects(struct vt_json *j, const char *name, uint64_t item, uint64_t count);
 bool vt_json_items(struct vt_json *j, const char *name, uint64_t item, uint64_t count);
 
@@ -44,7 +43,7 @@ void vt_json_string(struct vt_json *j, const char *name, const char *value); /* 
 void vt_json_number(struct vt_json *j, const char *name, uint64_t value);    /* UINT64_MAX: null */
 void vt_json_ratio(struct vt_json *j, const char *name, double value);       /* negative: null */
 void vt_json_boolean(struct vt_json *j, const char *name, bool value);
-/* CLOCK_REALTIME in ns as RFC 3339, UTC, to the millisecond. 0, or past the calendar: null. */
+/* CLOCK_REALTIME in ns as RFC 3339, UTC, to the millisecond. 0, or beyond the calendar: null. */
 void vt_json_time(struct vt_json *j, const char *name, uint64_t ns);
 void vt_json_strings(struct vt_json *j, const char *name, char *const *values, uint32_t count);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that are written (see new_file.h). All calls go through a descriptor of the folder, which stays the same if the
- * folder is moved or replaced meanwhile.
+ * Writes files (see new_file.h). All calls use a descriptor of the folder, so moving or replacing the folder has no
+ * effect.
  */
 #define _GNU_SOURCE
 #include "new_file.h"
@@ -20,8 +20,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define PROC_MAGIC 0x9fa0 /* of statfs: the target of a link there is not always a path */
-#define MOST_LINKS 40     /* as the kernel has it */
+#define PROC_MAGIC 0x9fa0 /* from statfs: /proc, where a link's target is not always a path */
+#define MOST_LINKS 40     /* the kernel's limit */
 
 /* --- the path to the file --- */
 
@@ -34,8 +34,8 @@ static bool is_trusted(const struct stat *st) {
     return st->st_uid == user() || st->st_uid == 0;
 }
 
-/* Replaces the link in the path by its target. Only a link of the user's own or of root's is followed:
- * another user's could point to any file of this one. For links to the folder, only root is so careful. */
+/* Replaces the link in the path by its target. Only links of this user or of root are followed: another user's link
+ * could lead to any file of this user. For links on the way to the folder, only root is this careful. */
 static int follow(int link, const struct stat *st, const char *behind, char **rest) {
     char text[PATH_MAX];
     if (!is_trusted(st) && (!*behind || user() == 0))
@@ -50,8 +50,8 @@ static int follow(int link, const struct stat *st, const char *behind, char **re
     return 0;
 }
 
-/* Finds the folder, the name in it and the file of that name. Returns the file's descriptor, or -errno; -ENOENT and a folder:
- * the name is free. */
+/* Finds the folder, the name in it and the file of that name. Returns the file's descriptor, or -errno; -ENOENT with
+ * a folder: the name is free. */
 static int find(struct vt_new_file *f, const char *path, bool follows) {
     VT_SCOPED char *rest = vt_strdup(path);
     int error = 0;
@@ -63,7 +63,7 @@ static int find(struct vt_new_file *f, const char *path, bool follows) {
             vt_file_close_scoped(&f->folder);
             f->folder = open(*rest == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
         }
-        if (!*name || (*end && !*behind)) /* it ends with a slash */
+        if (!*name || (*end && !*behind)) /* the path ends with a slash */
             return -EISDIR;
         free(f->name);
         f->name = vt_strndup(name, (size_t)(end - name));
@@ -108,7 +108,7 @@ int vt_new_file_find(const char *path, struct stat *st) {
 /* The path of a descriptor. */
 #define SELF(fd) (snprintf(self, sizeof self, "/proc/self/fd/%d", fd), self)
 
-/* Opens the existing file for writing in place: a device, a pipe, a file without another name. */
+/* Opens the existing file for writing in place: a device, a pipe, a file without further hard links. */
 static int open_in_place(struct vt_new_file *f) {
     char self[64];
     bool is_file = S_ISREG(f->found.st_mode);
@@ -120,18 +120,18 @@ static int open_in_place(struct vt_new_file *f) {
     return fd < 0 ? -errno : fd;
 }
 
-/* A random name that no command takes for an input. */
+/* A random name that no command mistakes for an input. */
 static void choose_name(struct vt_new_file *f) {
     uint64_t random = 0;
     if (getrandom(&random, sizeof random, 0) != sizeof random)
-        random = vt_now_ns() ^ (uint64_t)getpid() << 40; /* O_EXCL has to do */
+        random = vt_now_ns() ^ (uint64_t)getpid() << 40; /* O_EXCL must suffice */
     free(f->temporary);
     f->temporary = vt_formatted(".%.200s.%016llx", f->name, (unsigned long long)random);
 }
 
 /* A file without a name, if the file system supports it: it vanishes if we are killed. */
 static int open_beside(struct vt_new_file *f, mode_t mode) {
-    bool has_proc = !access("/proc/self/fd", X_OK); /* it gets its name there */
+    bool has_proc = !access("/proc/self/fd", X_OK); /* needed to name the file */
     int fd = has_proc ? openat(f->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode) : -1;
     if (fd < 0) {
         choose_name(f);
@@ -150,7 +150,7 @@ static int open_new(struct vt_new_file *f, mode_t mode) {
     if (given && faccessat(f->folder, f->name, W_OK, AT_EACCESS))
         return -errno;
     int fd = open_beside(f, given ? f->found.st_mode & 0777 : mode);
-    /* the folder takes no new files; -ENOENT: such as /proc/PID/fd */
+    /* the folder accepts no new files; -ENOENT: for instance /proc/PID/fd */
     bool shut = fd == -EACCES || fd == -EROFS || fd == -EPERM || fd == -ENOENT;
     return shut && given ? open_in_place(f) : fd;
 }
@@ -166,7 +166,7 @@ static void drop(struct vt_new_file *f) {
 int vt_new_file_open(struct vt_new_file *f, const char *path, unsigned how, mode_t mode) {
     int fd = how & VT_NEW_FILE_GIVEN ? vt_file_descriptor(path) : -1;
     *f = (struct vt_new_file){.how = how, .direct = fd >= 0, .folder = -1, .at = -1};
-    if (f->direct) { /* /dev/stdout, or what the shell's >(...) stands for */
+    if (f->direct) { /* /dev/stdout, or the shell's >(...) */
         fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
         fd = fd < 0 ? -errno : fd;
     } else {
@@ -202,7 +202,7 @@ static int name_once(const struct vt_new_file *f, const char *name) {
     return renameat(f->folder, f->temporary, f->folder, name) ? -errno : 0;
 }
 
-/* A mount point (containers mount single files) keeps its file, which gets the bytes. */
+/* A mounted file (containers mount single files) cannot be replaced, so the bytes are copied into it. */
 static int copy_in_place(struct vt_new_file *f) {
     off_t at = 0;
     VT_SCOPED_FD to = open_in_place(f);
@@ -233,7 +233,7 @@ int vt_new_file_finalize(struct vt_new_file *f, const char *name) {
         return 0;
     if (found && (found->st_uid != geteuid() || found->st_gid != getegid()) &&
         fchown(fd, found->st_uid, found->st_gid))
-        errno = 0; /* only root may give it away */
+        errno = 0; /* only root may change the owner */
     if ((found && fchmod(fd, found->st_mode & 0777)) || (f->how & VT_NEW_FILE_SYNC && fsync(fd)))
         return -errno;
     int error = f->how & VT_NEW_FILE_ONCE ? name_once(f, name ? name : f->name) : name_over(f);
@@ -244,7 +244,7 @@ int vt_new_file_finalize(struct vt_new_file *f, const char *name) {
 int vt_new_file_close(struct vt_new_file *f, int error) {
     if (f->out && !error)
         error = vt_new_file_finalize(f, NULL);
-    if (f->temporary) /* after a rename there is none */
+    if (f->temporary) /* none is left after a rename */
         unlinkat(f->folder, f->temporary, 0);
     if (f->out && fclose(f->out) && !error)
         error = -errno;

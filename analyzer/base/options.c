@@ -18,7 +18,7 @@ enum { FIRST_ROW = 256, SECONDS_MOST = 1000000 };
 
 /* --- the command line --- */
 
-/* The row of getopt_long's value, and in `*rows` its set of rows. */
+/* Finds the row for getopt_long's value; `*rows` gets its set of rows. */
 static const struct vt_option *find_row(const struct vt_options *o, int found,
                                         const struct vt_option_rows **rows) {
     int value = FIRST_ROW;
@@ -29,7 +29,7 @@ static const struct vt_option *find_row(const struct vt_options *o, int found,
     return NULL;
 }
 
-/* All rows in getopt_long's form (free them), and the letters, which must fit. */
+/* All rows in getopt_long's form (free them), and their letters, which must fit into `letters`. */
 static struct option *rows_for_getopt(const struct vt_options *o, char *letters) {
     struct option *table = NULL;
     size_t count = 0, room = 0;
@@ -61,7 +61,7 @@ static int refuse_missing(const struct vt_options *o, const char *word) {
     return vt_usage(o->command, "%s: expected a value", word);
 }
 
-/* getopt_long does not know the option, or it takes no value. */
+/* getopt_long does not know the option, or the option takes no value. */
 static int refuse_unknown(const char *command, char *const *argv, const struct option *table) {
     const char *word = argv[optind > 1 ? optind - 1 : 1], *next = argv[optind];
     /* getopt_long stays at a word until it has parsed all its letters */
@@ -133,7 +133,8 @@ const char *vt_option_nearest(const char *word, const struct option *table) {
 
 /* --- help --- */
 
-/* Prints an option and its help, wrapped at column 80 and at its line ends. A long option has a line of its own. */
+/* Prints an option and its help, wrapped at column 80 and at the help's line ends. A long option has a line of its
+ * own. */
 static void print_wrapped(const char *left, const char *help, unsigned column) {
     const size_t width = 80 - column;
     if (strlen(left) >= column - 2) {

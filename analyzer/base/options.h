@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of a command: one table that parses the command line, prints --help, and suggests a name for a misspelt
- * option; packaging/completions makes the shells' completions from --help. For the cmd_*.c files, the gate and run/.
+ * The options of a command. One table serves to parse the command line, to print --help, and to suggest a name for a
+ * misspelt option; packaging/completions makes the shells' completions from --help. For the cmd_*.c files, the gate and
+ * run/.
  */
 #ifndef VRAMTRACE_ANALYZER_OPTIONS_H
 #define VRAMTRACE_ANALYZER_OPTIONS_H
@@ -23,14 +24,14 @@ struct vt_given_option {
 /* Stores an option's value in its field. Returns 0, or prints an error and returns an exit status. */
 typedef int vt_option_parser(const struct vt_given_option *given);
 
-/* Ends with a row whose name is NULL. */
+/* A table ends with a row whose name is NULL. */
 struct vt_option {
     const char *name;
     const char
         *value; /* as --help shows it after the name: " N" or "=N" if required, "[=N]" if optional;
                           NULL: no value */
     const char *help;        /* NULL: shared with the next row */
-    vt_option_parser *parse; /* NULL: it is --help */
+    vt_option_parser *parse; /* NULL: this is --help */
     size_t at;               /* offset of its field */
     char letter;             /* -o; 0: none */
     const char *(*check)(
@@ -53,13 +54,13 @@ struct vt_option_rows {
 
 struct vt_options {
     const char *command;
-    const char *usage;     /* of --help, above the options */
-    const char *after;     /* below them, or NULL */
+    const char *usage;     /* in --help, above the options */
+    const char *after;     /* below the options, or NULL */
     unsigned column;       /* where explanations begin; 0: 20 */
     const char *no_letter; /* printed before the name of an option without a letter, or NULL */
     bool stops;            /* options end at the first other word */
     struct vt_option_rows all[3];                            /* the last has no rows */
-    int (*run)(void *to, char *const *arguments, int count); /* with the other arguments */
+    int (*run)(void *to, char *const *arguments, int count); /* gets the other arguments */
 };
 
 /* Parses all options into `to`, and runs the command or prints its help. Returns the exit status. */
@@ -84,8 +85,8 @@ vt_option_parser
 /* A decimal number above 0. 0: not a number, or above `most`. */
 unsigned long vt_option_number(const char *text, unsigned long most);
 
-/* Checks the name of a file to write: if its value was forgotten, the next option takes its place ("-o --help").
- * Returns 0, or VT_STATUS_USAGE after vt_usage. */
+/* Checks the name of a file to write: if the user forgot it, the next option takes its place ("-o --help"). Returns
+ * 0, or VT_STATUS_USAGE after vt_usage. */
 int vt_option_output(const struct vt_given_option *given, const char *file);
 
 /* The option of getopt_long's table that `word` ("--fromat=json") was probably meant to be, or NULL. */

@@ -12,7 +12,7 @@
 enum { NAME_BYTES = 48 };
 
 static bool allowed, shown;
-static uint64_t next; /* when it is shown next; 0: nothing was done yet */
+static uint64_t next; /* when the line is shown next; 0: no progress yet */
 static uint64_t delay = 1000000000, rest = 100000000;
 static uint64_t number_of, files_of; /* vt_progress_of */
 
@@ -23,7 +23,7 @@ void vt_progress_allow(void) {
         delay = rest = 0;
 }
 
-/* The end of a path, for a line that no terminal wraps. Free it. */
+/* The end of a path, short enough for one line of any terminal. Free it. */
 static char *short_name(const char *path) {
     char *name = vt_printable(vt_strdup(vt_basename(path)));
     size_t length = strlen(name), end = 0;

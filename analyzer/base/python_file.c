@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * File names of Python code that name no file (see python_file.h).
+ * File names of Python code without a file (see python_file.h).
  *
  * IPython gives each run of a cell a name of its own:
  *     <ipython-input-12-1669048046ab>             number of the run, hash of the code
@@ -81,8 +81,8 @@ char *vt_python_file_cell_name(const char *file, bool numbered) {
     return vt_formatted("IPython cell %.*s", (int)cell.code_length, cell.code);
 }
 
-/* Inductor's modules are CACHE/ab/cab...py: "c" and 51 characters of base32, in a folder that is
- * named by their second and third. */
+/* Inductor's modules are CACHE/ab/cab...py: "c" and 51 characters of base32, in a folder named by the name's second
+ * and third characters. */
 static bool is_inductor(const char *file) {
     enum { NAME = 52 };
     const char *name = strrchr(file, '/');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * File names of Python code that name no file: cells of notebooks, and generated code. logfile/ uses
- * them for call sites' ids, model/ for names and to find user code.
+ * File names of Python code without a file: cells of notebooks, and generated code. logfile/ uses them for call sites'
+ * ids; model/ for names, and to find user code.
  */
 #ifndef VRAMTRACE_ANALYZER_PYTHON_FILE_H
 #define VRAMTRACE_ANALYZER_PYTHON_FILE_H
@@ -20,7 +20,7 @@ uint64_t vt_python_file_hash(uint64_t seed, const char *file);
  * in each run. NULL: not a cell. Free it. */
 char *vt_python_file_cell_name(const char *file, bool numbered);
 
-/* Whether a program generated the code: torch.compile, a library's decorator. */
+/* Whether a program such as torch.compile or a library's decorator generated the code. */
 bool vt_python_file_is_generated(const char *file);
 
 #endif

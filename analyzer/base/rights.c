@@ -22,7 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define GROUPS 128 /* groups of a user; further ones are left out */
+#define GROUPS 128 /* most groups of a user; further groups are ignored */
 
 struct user {
     uid_t user;
@@ -33,7 +33,7 @@ struct user {
 struct noted {
     char *path;
     size_t user; /* in `users` */
-    bool found;  /* this process found it: vt_rights_note_owner */
+    bool found;  /* noted by vt_rights_note_owner */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for this table */
@@ -44,7 +44,7 @@ static gid_t *own; /* this process's groups */
 static int own_count;
 
 static __thread unsigned depth;      /* nested scopes with a user's rights */
-static __thread struct user lowered; /* whose */
+static __thread struct user lowered; /* the user whose rights they have */
 
 static struct noted *note_of(const char *path) {
     for (size_t i = 0; i < noted_count; i++)
@@ -53,7 +53,7 @@ static struct noted *note_of(const char *path) {
     return NULL;
 }
 
-/* False: none is noted. */
+/* False: no user is noted. */
 static bool user_of(const char *path, struct user *user, bool *found) {
     pthread_mutex_lock(&lock);
     const struct noted *note = note_of(path);
@@ -132,19 +132,19 @@ static bool set_groups(const gid_t *groups, int count) {
     return !syscall(SYS_setgroups, count, groups);
 }
 
-/* The user id first: root needs its own rights back to set the groups. */
+/* Restores the user id first: root needs its own rights to set the groups. */
 static void restore(void) {
     setfsuid(geteuid());
     setfsgid(getegid());
     set_groups(own, own_count);
 }
 
-/* This thread's, to `lowered`. */
+/* Lowers this thread's rights to those of `lowered`. */
 static bool lower(void) {
     bool done = set_groups(lowered.groups, lowered.count);
     setfsgid(lowered.group);
     setfsuid(lowered.user);
-    /* they return the previous value, not success */
+    /* these calls return the previous value, not success */
     if (done && setfsgid((gid_t)-1) == (int)lowered.group &&
         setfsuid((uid_t)-1) == (int)lowered.user)
         return true;
@@ -159,7 +159,7 @@ int vt_rights_lower(const char *path) {
         return 0;
     if (!depth)
         lowered = user;
-    /* or a path of another user, in a scope of this one's */
+    /* also fails for another user's path within a scope */
     if (lowered.user != user.user || (!depth && !lower())) {
         errno = EPERM;
         return -1;
@@ -181,7 +181,7 @@ int vt_rights_refuse(const char *path, struct vt_string *message) {
     return -EPERM;
 }
 
-/* Opens a file of the user anywhere, even if the user cannot reach it. */
+/* Opens a file that the user owns, even where the user cannot reach it. */
 static int open_owned(const char *path, const struct user *user, const char **why) {
     struct stat st;
     unsigned above = depth;
@@ -191,7 +191,7 @@ static int open_owned(const char *path, const struct user *user, const char **wh
     int found = at >= 0 && user && st.st_uid != user->user ? -EACCES : at;
     int fd = vt_file_open_found(found, path, O_RDONLY, why);
     if (above && !lower())
-        abort(); /* it must not go on with root's */
+        abort(); /* it must not continue with root's rights */
     if (found != -EXDEV)
         return fd;
     *why = "a link of another user";

@@ -28,7 +28,6 @@ static uint32_t add_to_sum(uint32_t sum, const uint8_t *bytes, size_t length) {
     return (uint32_t)crc32_z(sum, bytes, length);
 }
 
-/* Writes the bytes saved so far to the file. */
 static void write_saved(struct vt_state *s, bool last) {
     uint8_t out[1 << 14];
     ZSTD_inBuffer from = {s->saved, s->length, 0};
@@ -114,7 +113,7 @@ void vt_state_save(struct vt_state *s, FILE *file) {
     vt_state_section(s, state_name, VT_STATE_VERSION);
 }
 
-/* Unpacks a whole file. No real state compresses to a MOST-th. */
+/* Unpacks a whole file. No real state compresses to a MOST-th of its size. */
 static void unpack(struct vt_state *s, const uint8_t *bytes, size_t length) {
     enum { MOST = 1024 };
     ZSTD_DStream *zstd = ZSTD_createDStream();

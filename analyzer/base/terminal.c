@@ -20,7 +20,7 @@ unsigned vt_terminal_columns(int fd, unsigned least, unsigned most) {
 }
 
 bool vt_terminal_utf8(void) {
-    /* as setlocale would choose, without its other effects */
+    /* in setlocale's order, without its other effects */
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *locale = getenv(variables[i]);

@@ -7,11 +7,11 @@
 
 #include <stdbool.h>
 
-/* Columns for output to `fd`: from the variable COLUMNS, else the terminal's; within `least` and
- * `most`. `least` if it is not a terminal. */
+/* Columns for output to `fd`: from the variable COLUMNS, else the terminal's, limited to `least` and `most`. `least`
+ * if `fd` is not a terminal. */
 unsigned vt_terminal_columns(int fd, unsigned least, unsigned most);
 
-/* Whether the locale's characters are UTF-8. */
+/* Whether the locale uses UTF-8. */
 bool vt_terminal_utf8(void);
 
 #endif

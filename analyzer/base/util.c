@@ -122,9 +122,9 @@ static bool is_blank(const char *text, size_t bytes) {
            c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-/* A CI service's log obeys lines that begin with "::", even after blanks. */
+/* CI services execute output lines that begin with "::", even after blanks. */
 void vt_page_close(struct vt_page *page, bool colour, FILE *to) {
-    size_t blanks = 0; /* of this line so far; SIZE_MAX: other text came */
+    size_t blanks = 0; /* at the start of this line; SIZE_MAX: other text followed */
     fclose(page->stream);
     for (size_t at = 0; at < page->length;) {
         const char *text = page->text + at;
@@ -306,7 +306,7 @@ void vt_map_reserve(struct vt_map *map, size_t count) {
         map_make(map, slots);
 }
 
-/* The value of a key, which may be new: then it is VT_MAP_NONE until the caller sets it. */
+/* The value of a key; for a new key, VT_MAP_NONE until the caller sets it. */
 static uint32_t *map_slot(struct vt_map *map, uint64_t key) {
     if (map->used * 3 >= map->slots * 2)
         map_grow(map);
@@ -343,7 +343,7 @@ uint32_t vt_map_remove(struct vt_map *map, uint64_t key) {
     if (removed == VT_MAP_NONE)
         return VT_MAP_NONE;
     for (size_t i = (hole + 1) & mask; map->values[i] != VT_MAP_NONE; i = (i + 1) & mask) {
-        /* It may move into the hole unless its first slot lies between the hole and here. */
+        /* This key may move into the hole unless its first slot lies between the hole and here. */
         if (((i - vt_mix(map->keys[i])) & mask) >= ((i - hole) & mask)) {
             map->keys[hole] = map->keys[i];
             map->values[hole] = map->values[i];
@@ -361,7 +361,7 @@ void vt_map_free(struct vt_map *map) {
     *map = (struct vt_map){0};
 }
 
-/* --- sets: sets[i] leads towards the least number of the set --- */
+/* --- union-find: sets[i] leads towards the least number of the set --- */
 
 uint32_t *vt_sets_make(uint32_t count) {
     uint32_t *sets = vt_alloc(count, sizeof *sets);
@@ -370,7 +370,7 @@ uint32_t *vt_sets_make(uint32_t count) {
     return sets;
 }
 
-/* Path halving, so that paths stay short. */
+/* Halves the path, so that paths stay short. */
 uint32_t vt_sets_find(uint32_t *sets, uint32_t i) {
     while (sets[i] != i)
         i = sets[i] = sets[sets[i]];

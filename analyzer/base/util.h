@@ -14,7 +14,7 @@
 
 /* --- sizes and times --- */
 
-#define VT_FORMAT_BYTES 32 /* the buffer that each function below needs */
+#define VT_FORMAT_BYTES 32 /* size of the buffer for each function below */
 
 /* "0 B", "512 B", "1.50 KiB", "5.00 MiB", "32.8 GiB", "141 GiB": three digits, powers of 1024.
  * Returns `out`. */
@@ -27,8 +27,8 @@ char *vt_format_duration(uint64_t ns, char out[VT_FORMAT_BYTES]);
 /* "2,911,440". Returns `out`. */
 char *vt_format_count(uint64_t count, char out[VT_FORMAT_BYTES]);
 
-/* The same with buffers of their own, which live until the enclosing block ends; the body of an `if`
- * is a block even without braces. */
+/* The same with their own buffers, valid until the enclosing block ends; the body of an `if` is a block even without
+ * braces. */
 #define VT_BYTES(bytes)  vt_format_bytes((bytes), (char[VT_FORMAT_BYTES]){0})
 #define VT_DURATION(ns)  vt_format_duration((ns), (char[VT_FORMAT_BYTES]){0})
 #define VT_NUMBER(count) vt_format_count((count), (char[VT_FORMAT_BYTES]){0})
@@ -43,7 +43,7 @@ static inline uint64_t vt_apart(uint64_t a, uint64_t b) {
     return a > b ? a - b : b - a;
 }
 
-/* The time of CLOCK_MONOTONIC, the clock of the log's header. */
+/* The time of CLOCK_MONOTONIC, the clock used in the log's header. */
 uint64_t vt_now_ns(void);
 
 /* The ending of a noun after this number. */
@@ -53,9 +53,8 @@ static inline const char *vt_plural(uint64_t count) {
 
 /* --- memory --- */
 
-/* These never return NULL: without memory no report can be written, so they print a message and
- * exit with VT_STATUS_INTERNAL. Free with free(). `count` items of `size` bytes; vt_alloc zeroes
- * them. */
+/* These never return NULL: if memory runs out, no report can be written, so they print a message and exit with
+ * VT_STATUS_INTERNAL. Free with free(). `count` items of `size` bytes; vt_alloc zeroes them. */
 void *vt_alloc(size_t count, size_t size);
 void *vt_realloc(void *old, size_t count, size_t size);
 char *vt_strdup(const char *text);
@@ -63,18 +62,18 @@ char *vt_strndup(const char *text, size_t length); /* at most `length` bytes */
 char *vt_formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *vt_formatted_of(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
-/* Before the declaration of a pointer: frees its memory when its block ends, however it ends.
+/* Put this before the declaration of a pointer: its memory is freed when its block ends, in whatever way.
  * VT_SCOPED_STRING and VT_SCOPED_MAP below replace the type. */
 #define VT_SCOPED __attribute__((cleanup(vt_free_scoped)))
 void vt_free_scoped(void *variable);
 
-/* Makes one line that is safe on a terminal: control characters and invalid UTF-8 become '?', tabs
- * and line ends a space. Changes `text` in place and returns it; NULL is allowed. */
+/* Makes one line that is safe on a terminal: control characters and invalid UTF-8 become '?', tabs and line ends
+ * become spaces. Changes `text` in place and returns it; NULL is allowed. */
 char *vt_printable(char *text);
 
-/* All text output goes through a page. Text written to the stream reaches `to` when the page is closed, with line
- * ends and, if `colour`, our own styles as its only control characters and commands. Strings that must not end a
- * line go through vt_printable first. */
+/* All text output goes through a page. Text written to the stream reaches `to` when the page is closed. `to` then
+ * gets no control characters except line ends and, if `colour`, our own styles, and no CI commands unless
+ * `commands`. Strings that must not end a line go through vt_printable first. */
 struct vt_page {
     FILE *stream;
     char *text;
@@ -84,10 +83,10 @@ struct vt_page {
 FILE *vt_page_open(struct vt_page *page);
 void vt_page_close(struct vt_page *page, bool colour, FILE *to);
 
-/* A page of one text, without colour. */
+/* Prints one text as a page, without colour. */
 void vt_print(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Makes room for one more item: the array `items` has `count` items and space for `room`. */
+/* Makes room for one more item. The array `items` has `count` items, and space for `room`. */
 #define VT_GROW(items, count, room)                                                                \
     ((count) == (room) ? (void)((room) = (room) ? (room)*2 : 16,                                   \
                                 (items) = vt_realloc((items), (room), sizeof *(items)))            \
@@ -97,8 +96,7 @@ void vt_print(FILE *to, const char *format, ...) __attribute__((format(printf, 2
  * other items, which may move. */
 #define VT_ADD(items, count, room) (VT_GROW(items, count, room), &(items)[(count)++])
 
-/* Borrowed texts, NULL-terminated. Start it as {0}; free `items`, which is NULL until a text
- * is added. */
+/* Borrowed texts, NULL-terminated. Initialize it to {0}; free `items`, which is NULL until a text is added. */
 struct vt_texts {
     const char **items;
     size_t count, room;
@@ -121,13 +119,12 @@ static inline int vt_order(const uint64_t (*keys)[2], size_t count) {
 void vt_sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
 void vt_sort_words(uint64_t *words, size_t count);
 
-/* How many items have a first member (a uint64_t) of at most `most`. They are sorted by it. */
+/* The number of items whose first member (a uint64_t) is at most `most`. The items must be sorted by it. */
 size_t vt_count_up_to(const void *items, size_t count, size_t size, uint64_t most);
 
 /* --- strings --- */
 
-/* A string that grows. Start it as {0}; `text` is NULL until something is added. Free with
- * vt_string_free. */
+/* A string that grows. Initialize it to {0}; `text` is NULL until something is added. Free with vt_string_free. */
 struct vt_string {
     char *text;
     size_t length, room;
@@ -142,14 +139,14 @@ void vt_string_free(struct vt_string *s);
 
 bool vt_same_text(const char *a, const char *b); /* NULL equals only NULL */
 
-/* The part after the last slash, in `path`. */
+/* The part of `path` after the last slash. */
 const char *vt_basename(const char *path);
 
 /* The length in bytes of the UTF-8 character at `text`, where `left` bytes can be read; 0 if it
  * is invalid. */
 unsigned vt_utf8_length(const char *text, size_t left);
 
-/* The same if it may be shown, else 0: see vt_text_shown. */
+/* The same if the character may be shown, else 0: see vt_text_shown. */
 unsigned vt_shown_length(const char *text, size_t left);
 
 /* An environment variable that affects how GPU memory is allocated. */
@@ -162,8 +159,7 @@ void vt_free_texts(char **texts, size_t count);
 
 /* --- map --- */
 
-/* From a 64-bit key to a 32-bit number, with open addressing. Start it as {0}; free with
- * vt_map_free. */
+/* A map from 64-bit keys to 32-bit numbers, with open addressing. Initialize it to {0}; free with vt_map_free. */
 struct vt_map {
     uint64_t *keys;
     uint32_t *values; /* VT_MAP_NONE in an empty slot */
@@ -174,18 +170,18 @@ struct vt_map {
 uint32_t vt_map_get(const struct vt_map *map, uint64_t key);       /* VT_MAP_NONE: no such key */
 void vt_map_put(struct vt_map *map, uint64_t key, uint32_t value); /* replaces */
 uint32_t vt_map_remove(struct vt_map *map, uint64_t key);          /* returns as vt_map_get */
-/* The value of a key; a new key gets this one. */
+/* The value of a key; a new key gets `value`. */
 uint32_t vt_map_add(struct vt_map *map, uint64_t key, uint32_t value);
 /* Makes room for `count` keys in an empty map. */
 void vt_map_reserve(struct vt_map *map, size_t count);
-/* Adds a key to a map that is used as a set. False: the set had it. */
+/* Adds a key to a map that is used as a set. False: the set already had it. */
 bool vt_map_add_key(struct vt_map *set, uint64_t key);
 void vt_map_free(struct vt_map *map);
 #define VT_SCOPED_MAP __attribute__((cleanup(vt_map_free))) struct vt_map
 
 /* --- union-find --- */
 
-/* `count` sets of one number each: sets[i] is i. Free it. */
+/* Makes `count` sets of one number each: sets[i] is i. Free the result. */
 uint32_t *vt_sets_make(uint32_t count);
 
 /* The least number of the set of `i`. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When a log is compacted, and in which order (see compact.h).
+ * Decides when a log is compacted, and in which order (see compact.h).
  *
- * The log is reopened each time: its state is then the last summary and the records since, and resuming after
- * a killed compactor is not a special case.
+ * The log is reopened each time, so its state is the last summary and the records since, and resuming after a killed
+ * compactor is no special case.
  */
 #define _GNU_SOURCE
 #include "compact.h"
@@ -24,14 +24,14 @@
 
 /* The summary's share of the bytes of log and summary. Briefly, two summaries exist. */
 #define SUMMARY_SHARE  8u
-/* A log is compacted when this share of its own bytes was written since the last time: a smaller one would write the summary
- * needlessly often, a larger one would leave too little space meanwhile. */
+/* A log is compacted each time that this share of its own bytes was written. A smaller share would write the summary
+ * needlessly often; a larger one would leave too little space meanwhile. */
 #define WRITTEN_SHARE  8u
 #define WRITTEN_LEAST  16u            /* chunks */
 #define NO_BOUND       (256ull << 20) /* assumed for a log without a bound */
-#define LOOK_MS        1000u          /* whether the process lives */
-/* Between summaries when the process has no space left; doubled each time that nothing was released, since the process
- * may be idle. */
+#define LOOK_MS        1000u          /* between checks whether the process lives */
+/* Between summaries when the process has no space left. Doubled after each summary that released nothing, since the
+ * process may be idle. */
 #define SHORT_LEAST_MS 200u
 #define SHORT_MOST_MS  60000u
 #define FULL_MS        1000u /* between tries when the disk is full */
@@ -42,12 +42,12 @@ struct vt_compactor {
     char *path;
     int fd;
     struct vt_log_header *header; /* mapped */
-    struct vt_free_offer *offer;  /* NULL: no process takes them */
-    uint64_t chunks,
-        recycled_count; /* header.chunks, and vt_free_offer_taken, when it was compacted last */
+    struct vt_free_offer *offer;  /* NULL: no process takes chunks */
+    /* header.chunks and vt_free_offer_taken at the last compaction */
+    uint64_t chunks, recycled_count;
     uint64_t looked_ns, compacted_ns;
     unsigned short_ms;
-    uint64_t full_until_ns; /* the disk is full: next try; 0: it is not full */
+    uint64_t full_until_ns; /* the next try when the disk is full; 0: it is not full */
     bool ended;
     struct vt_compacted done;
 };
@@ -156,7 +156,7 @@ int vt_compact_summarize(struct vt_log *log, uint64_t most, struct vt_string *me
     return error;
 }
 
-/* From now on the log needs it; model: NAME_FIRST. */
+/* From now on the log needs this summary; model: NAME_FIRST. */
 static int name_summary(struct vt_compactor *c, uint64_t generation, struct vt_string *message) {
     __atomic_store_n(&c->header->summary, generation, __ATOMIC_RELEASE);
     /* Before the chunks' zeroes: pairs with vt_summary_is_newer; model: NAME_FENCE. */
@@ -182,7 +182,6 @@ static int give_back(struct vt_compactor *c, const struct vt_log *log, struct vt
     return error;
 }
 
-/* How many chunks were recycled. */
 static uint64_t recycled_count(const struct vt_compactor *c) {
     return c->offer ? vt_free_offer_taken(c->offer) : 0;
 }
@@ -194,7 +193,8 @@ int vt_compactor_compact(struct vt_compactor *c, struct vt_string *message) {
     int error = vt_log_open_to_follow(c->path, &log, message);
     if (error)
         return error;
-    /* The last writer may have died before the header on the disk named its summary; it may be one behind, not two. */
+    /* The last compactor may have died before the header on the disk named its summary. The header may be one
+     * summary behind, not two. */
     bool anew = log.summary && !c->done.until_ns;
     if (anew)
         error = vt_summary_sync(&log, message);
@@ -216,14 +216,14 @@ int vt_compactor_compact(struct vt_compactor *c, struct vt_string *message) {
 
 /* --- while the process runs --- */
 
-/* How many chunks were written since the last time. */
+/* The number of chunks written since the last compaction. */
 static uint64_t written(const struct vt_compactor *c) {
     return __atomic_load_n(&c->header->chunks, __ATOMIC_RELAXED) - c->chunks + recycled_count(c) -
            c->recycled_count;
 }
 
-/* The process may have no chunk left for events: the last summary covered little, since a snapshot or a slow thread held
- * it up. */
+/* Whether the process may have no chunk left for events, because the last summary covered little, held up by a
+ * snapshot or a slow thread. */
 static bool is_short(const struct vt_compactor *c, uint64_t now) {
     uint64_t most = bound_of(c->header) / VT_CHUNK_BYTES;
     return __atomic_load_n(&c->header->chunks, __ATOMIC_RELAXED) >= most - most * 3 / 8 &&
@@ -231,7 +231,8 @@ static bool is_short(const struct vt_compactor *c, uint64_t now) {
            vt_free_offer_left(c->offer) <= VT_FREE_KEPT_MOST;
 }
 
-/* A summary needs disk space before it can release any. Other programs may free some: report it once, and retry. */
+/* A summary needs disk space before it can release any. Other programs may free some, so report a full disk once,
+ * and retry. */
 static int wait_for_room(struct vt_compactor *c, int error, struct vt_string *message) {
     if (error != -ENOSPC && error != -EDQUOT) {
         c->full_until_ns = 0;
@@ -244,7 +245,7 @@ static int wait_for_room(struct vt_compactor *c, int error, struct vt_string *me
     return 0;
 }
 
-/* How many chunks are compacted at once. */
+/* The number of new chunks that are due for compaction. */
 static uint64_t share_of(const struct vt_compactor *c) {
     uint64_t share = bound_of(c->header) / VT_CHUNK_BYTES / WRITTEN_SHARE;
     return share < WRITTEN_LEAST ? WRITTEN_LEAST : share;
@@ -254,7 +255,7 @@ static bool is_due(const struct vt_compactor *c, uint64_t now) {
     return c->full_until_ns || written(c) >= share_of(c) || is_short(c, now);
 }
 
-/* A program writes 100 MB in a second at most: 1,600 chunks. */
+/* A program writes at most 100 MB, 1,600 chunks, per second. */
 unsigned vt_compactor_wait_ms(const struct vt_compactor *c) {
     uint64_t ms = share_of(c) * 1000 / 1600 / 4;
     return ms < WAIT_LEAST_MS ? WAIT_LEAST_MS : ms > WAIT_MOST_MS ? WAIT_MOST_MS : (unsigned)ms;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of compact/: writes a log's summary (logfile/summary.h), and releases the chunks that it covers to the log's process.
+ * Public header of compact/: writes a log's summary (logfile/summary.h), and releases the chunks that it covers to
+ * the log's process.
  *
- * Invariants: the process never waits for the compactor. Data of released chunks is on the disk in the summary. The compactor may be
- * killed at any moment: the next one resumes (include/vramtrace/log_chunk.h). Uses base, logfile and replay.
+ * Invariants: the process never waits for the compactor. Data of released chunks is on the disk in the summary. The
+ * compactor may be killed at any moment; the next one resumes its work (include/vramtrace/log_chunk.h). Uses base,
+ * logfile and replay.
  *
  *     compact.c    when, and in which order
  *     give_back.c  the chunks
@@ -13,38 +15,41 @@
 
 #include "base/base.h"
 
-/* The compactor of one log, which has no other. */
+/* The only compactor of a log. */
 struct vt_compactor;
 
-/* Opens it. 0, or -errno with `message`: -EBUSY: it has one; -EOPNOTSUPP: this log cannot be compacted. */
+/* Opens a log's compactor. Returns 0, or -errno with `message`; -EBUSY: the log already has one; -EOPNOTSUPP: the
+ * log cannot be compacted. */
 int vt_compactor_open(const char *log, struct vt_compactor **compactor, struct vt_string *message);
 
-/* Writes a summary of the log so far, and releases the chunks that it covers. Returns 0, or -errno with `message`; -EFBIG:
- * the summary would exceed its limit. After an error the log is still readable. */
+/* Writes a summary of the log so far, and releases the chunks that it covers. Returns 0, or -errno with `message`;
+ * -EFBIG: the summary would exceed its limit. After an error the log is still readable. */
 int vt_compactor_compact(struct vt_compactor *compactor, struct vt_string *message);
 
-/* Call it repeatedly while the process runs, after a wait of vt_compactor_wait_ms: compacts when enough was written.
- * Returns as vt_compactor_compact, but waits if the disk is full, and reports that once on stderr; *ended: the process has ended, and all is done. */
+/* Compacts when enough was written. While the process runs, call it repeatedly, after a wait of
+ * vt_compactor_wait_ms. Returns as vt_compactor_compact, but waits while the disk is full, and reports that once on
+ * stderr; *ended: the process has ended, and the work is done. */
 unsigned vt_compactor_wait_ms(const struct vt_compactor *compactor);
 int vt_compactor_go_on(struct vt_compactor *compactor, bool *ended, struct vt_string *message);
 
 /* The work so far. */
 struct vt_compacted {
-    uint64_t until_ns;      /* events before are in the summary; 0: none are */
-    uint64_t summary_bytes; /* of the last one */
-    uint64_t chunks;        /* that were released */
-    uint64_t log_bytes;     /* of the file */
+    uint64_t until_ns;      /* earlier events are in the summary; 0: none */
+    uint64_t summary_bytes; /* of the last summary */
+    uint64_t chunks;        /* released */
+    uint64_t log_bytes;     /* size of the file */
 };
 struct vt_compacted vt_compactor_done(const struct vt_compactor *compactor);
 
 void vt_compactor_close(struct vt_compactor *compactor); /* NULL: nothing */
 
-/* Writes the summary of an open log: its last summary and the records read since, up to the time before which all events are
- * known. The header does not name it yet. Returns 0, or -errno with `message`; -EFBIG: it has more than `most` bytes. */
+/* Writes a summary of an open log, from its last summary and the records read since, up to the time before which all
+ * events are known. The header does not name it yet. Returns 0, or -errno with `message`; -EFBIG: it would exceed
+ * `most` bytes. */
 struct vt_log;
 int vt_compact_summarize(struct vt_log *log, uint64_t most, struct vt_string *message);
 
-/* Whether a log is to be compacted while its process runs: it has a bound, and is mapped. */
+/* Whether a log is compacted while its process runs: if it has a bound, and is mapped. */
 struct vt_log_header;
 bool vt_compact_wanted(const struct vt_log_header *header);
 

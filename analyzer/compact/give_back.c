@@ -19,7 +19,7 @@ enum { HEAD = sizeof(struct vt_chunk_header) };
 
 static const uint8_t nothing[VT_CHUNK_BYTES];
 
-/* What to do with a chunk of a generation that the summary covers. */
+/* The state of a chunk that the summary covers. */
 enum fate { TAKEN, EMPTY, FULL };
 
 /* The generation is read last: a thread that takes the chunk raises it before it writes. Pairs with claim() in the tracer's
@@ -62,8 +62,9 @@ static int empty(const struct vt_log *log, int fd, uint32_t number, bool cut,
     return 0;
 }
 
-/* Otherwise, after a power cut, a recycled chunk could have old pages behind its new records, and a reader would
- * read both. Also for chunks that were already empty: the process that emptied them may have died before this. */
+/* Without this sync, after a power cut, a recycled chunk could have old pages after its new records, and readers
+ * would read both. Also needed for chunks that were already empty: the process that emptied them may have died
+ * before syncing. */
 static int sync_empty(const struct vt_log *log, int fd, struct vt_string *message) {
     if (!fdatasync(fd))
         return 0;
@@ -94,11 +95,11 @@ int vt_free_chunks_empty(const struct vt_log *log, int fd, bool ended, struct vt
 
 /* --- the offer --- */
 
-#define OFFER_MS 5 /* one slot each: 128 of them are 1.6 GB in a second */
+#define OFFER_MS 5 /* refills all 128 slots: 1.6 GB per second */
 
 struct vt_free_offer {
     pthread_t thread;
-    pthread_mutex_t lock; /* for all below */
+    pthread_mutex_t lock; /* for all fields below */
     pthread_cond_t more;  /* chunks to offer, or a request to stop */
     uint64_t *places;
     struct vt_free_chunks chunks;
@@ -123,7 +124,7 @@ static void fill_places(struct vt_free_offer *offer) {
             uint64_t word = offer->chunks.words[--offer->chunks.count];
             if (is_offered(offer, word))
                 continue;
-            /* After its zeroes: pairs with vt_log_free_take in the tracer; model: GIVE_BACK. */
+            /* After the chunk's zeroes are written. Pairs with vt_log_free_take in the tracer; model: GIVE_BACK. */
             if (__atomic_compare_exchange_n(&offer->places[i], &there, word, false,
                                             __ATOMIC_RELEASE, __ATOMIC_RELAXED))
                 there = word;
@@ -132,7 +133,7 @@ static void fill_places(struct vt_free_offer *offer) {
     }
 }
 
-/* Sleeps while there is nothing to offer. */
+/* The thread. It sleeps while there is nothing to offer. */
 static void *go_on(void *of) {
     struct vt_free_offer *offer = of;
     pthread_mutex_lock(&offer->lock);

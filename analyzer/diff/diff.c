@@ -18,7 +18,7 @@ const char *const vt_diff_names[VT_DIFF_STATES] = {
 /* Sites less alike than this are different. If one of three frames was renamed, sites with equal sizes still match;
  * with different sizes they do not. */
 #define ALIKE    0.7
-/* The most remaining sites of each run to compare pairwise. */
+/* At most so many remaining sites of each run are compared pairwise. */
 #define COMPARED 500
 /* Number of innermost frames to compare. */
 #define FRAMES   64
@@ -26,7 +26,7 @@ const char *const vt_diff_names[VT_DIFF_STATES] = {
 /* The sites of one run with the same key that allocate on the same line: a function's lines are separate rows, as in
  * a report. */
 struct group {
-    struct vt_stack_key key; /* only its hash, except for those that left_over returns */
+    struct vt_stack_key key; /* only its hash, except in the result of left_over */
     uint32_t line;           /* 0: unknown */
     struct vt_diff_side side;
     bool matched;
@@ -66,7 +66,7 @@ static double frame_likeness(const char *a, const char *b) {
 static double likeness_of(const struct vt_stack_key *a, const struct vt_stack_key *b) {
     double best[FRAMES + 1] = {0};
     uint32_t n = a->count < FRAMES ? a->count : FRAMES, m = b->count < FRAMES ? b->count : FRAMES;
-    /* the longest common subsequence, a row at a time */
+    /* the longest common subsequence, row by row */
     for (uint32_t i = 0; i < n; i++) {
         double diagonal = 0;
         for (uint32_t j = 1; j <= m; j++) {
@@ -121,8 +121,8 @@ static void add_site(struct groups *groups, const struct vt_process *p,
     vt_site_figures_add(&side->figures, &figures);
 }
 
-/* Adds the memory that would fail the gate. An interpreter may have freed it at the end, so it may differ from the
- * live memory. */
+/* Adds the memory that would fail the gate. An interpreter may have freed such memory at the end, so it may differ from
+ * the live memory. */
 static void add_leaks(const struct vt_model *model, struct groups *groups,
                       struct vt_diff_total *total) {
     struct vt_suppressions own = {0};
@@ -218,7 +218,7 @@ static uint32_t same_key(const struct groups *groups, uint32_t at) {
     return count;
 }
 
-/* Matches the lines of one function in order, since an edit above moves them all; if their number changed, only lines
+/* Matches the lines of one function in order, since an edit above moves them all. If their number changed, only lines
  * that did not move match. */
 static void match_lines(struct vt_diff *diff, struct group *before, uint32_t n, struct group *after,
                         uint32_t m) {
@@ -258,7 +258,7 @@ static int by_score(const void *a, const void *b) {
                     {x->after->line, y->after->line});
 }
 
-/* The largest first, because only COMPARED of them are compared. */
+/* Sorts the largest first, because at most COMPARED are compared. */
 static int by_size(const void *a, const void *b) {
     const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
     return VT_ORDER({y->side.held_bytes, x->side.held_bytes},

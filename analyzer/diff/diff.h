@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of diff/: compares two runs site by site: which appeared, disappeared, grew or shrank.
+ * Public header of diff/: compares two runs site by site. Which sites appeared, disappeared, grew or shrank?
  *
- * Invariants: normal differences between two runs of the same program are not changes. Sites are matched by their
- * call stacks (stack_key.h), the lines of one function in order, so a moved line or a new build makes no difference.
- * The remaining sites are matched by similarity, which finds a site after a function was renamed or a caller added.
- * All processes of a run are summed. Uses base, model and, to define a leak, gate; sets of runs (runs.h) also use
- * log.
+ * Invariants: normal differences between two runs of the same program are not changes. Sites are matched by their call
+ * stacks (stack_key.h), and the lines of one function in order, so a moved line or a new build makes no difference. The
+ * remaining sites are matched by similarity, which finds a site again after a function was renamed or a caller was
+ * added. A run is the sum of its processes. Uses base, model and, to define a leak, gate; sets of runs (runs.h) also
+ * use logfile.
  *
- * Memory is compared at the end of the runs. An interpreter frees most of it just before, so leaks are compared by
- * the bytes that fail the gate, and other sites of a Python process by the bytes held at its last allocation. Owners
- * are compared at moments of the same kind (diff_moments.c).
+ * Memory is compared at the end of the runs. But an interpreter frees most memory just before its end. So leaks are
+ * compared by the bytes that fail the gate, and other sites of a Python process by the bytes held at its last
+ * allocation. Owners are compared at moments of the same kind (diff_moments.c).
  */
 #ifndef VRAMTRACE_ANALYZER_DIFF_H
 #define VRAMTRACE_ANALYZER_DIFF_H
@@ -39,7 +39,7 @@ struct vt_diff_side {
 };
 
 struct vt_diff_row {
-    bool leak; /* in one of the runs; the compared bytes are then the leaked ones */
+    bool leak; /* it leaks in one of the runs: leaked bytes are compared */
     enum vt_diff_state state;
     struct vt_diff_side sides[2]; /* before, after */
     uint64_t bytes[2];            /* the compared amounts */
@@ -52,16 +52,17 @@ struct vt_diff_total {
     uint64_t live_bytes, live_count, peak_bytes; /* device memory; the largest peak of a process on
                                                     a device */
     uint64_t alloc_count, ooms, processes;
-    bool gaps; /* a log is cut off or damaged: data missing here may exist */
+    bool gaps; /* a log is cut off or damaged, so absence proves nothing */
 };
 
-/* An owner's memory in the two runs. The names can differ: memory of the same site with the same role is the same. */
+/* An owner's memory in the two runs. Its names can differ: memory of the same site with the same role is the same
+ * owner's. */
 struct vt_diff_owner {
     const struct vt_process *process[2];    /* of `owner` */
     const struct vt_memory_owner *owner[2]; /* before, after; NULL: not found */
     uint64_t bytes[2], count[2];
-    bool comparable; /* false: in the run without it, its memory is unknown */
-    /* the snapshot did not find it there, but its site holds about as much in both runs */
+    bool comparable; /* false: the run without the owner may lack only its record */
+    /* one run's snapshot did not find the owner, but its site holds about as much in both runs */
     bool unseen;
 };
 
@@ -70,14 +71,13 @@ static inline unsigned vt_diff_owner_side(const struct vt_diff_owner *o) {
     return o->owner[1] != NULL;
 }
 
-/* The compared snapshots of owners: one per process, or NULL. */
+/* The compared snapshots of owners. */
 struct vt_diff_moments {
-    const struct vt_snapshot **of[2]; /* before, after; parallel to the model's processes */
-    const struct vt_snapshot
-        *shown[2]; /* the fullest of each; NULL: owners were not searched for */
-    bool alike;    /* all are of the same kind */
-    /* an owner in only one run appeared or disappeared: the snapshots are of the same kind, and show all live memory,
-     * unlike those taken during growth */
+    const struct vt_snapshot **of[2];   /* before, after; one per process, or NULL */
+    const struct vt_snapshot *shown[2]; /* each run's fullest; NULL: owners were not searched for */
+    bool alike;                         /* all are of the same kind */
+    /* an owner found in only one run really appeared or disappeared: the snapshots are of the same kind, and (unlike
+     * those taken during growth) show all live memory */
     bool tell;
 };
 
@@ -94,10 +94,10 @@ struct vt_diff {
 void vt_diff_make(const struct vt_model *before, const struct vt_model *after,
                   struct vt_diff *diff);
 
-/* The same for the sites of one row of a run: of one stack key (model/stack_key.h) and line. */
+/* The key of a site's row in a run: sites with the same stack key (model/stack_key.h) and line share it. */
 uint64_t vt_diff_site_key(const struct vt_site *site);
 
-/* diff_moments.c chooses the snapshots; diff_owners.c fills the owners from these and from the rows. */
+/* diff_moments.c chooses the snapshots; diff_owners.c fills the owners from these snapshots and the rows. */
 void vt_diff_moments_choose(const struct vt_model *before, const struct vt_model *after,
                             struct vt_diff_moments *moments);
 void vt_diff_owners_make(const struct vt_model *before, const struct vt_model *after,

@@ -2,10 +2,10 @@
 /*
  * Chooses the snapshots of owners to compare (see diff.h).
  *
- * A program's memory depends on the moment: at the end main() has returned, in the middle of a step there are
- * batches. So both runs are compared at moments of the same kind: the end, the failure, a phase or a request with the
- * same name; during growth if little is left at the end. Each run has many growth snapshots, at levels that the other
- * run may not reach; the two most similar ones are compared.
+ * A program's memory depends on the moment: at the end main() has returned, in the middle of a step there are batches.
+ * So both runs are compared at moments of the same kind: the end, the failure, a phase or a request with the same name,
+ * or, if little is left at the end, growth. Each run has many growth snapshots, some at levels that the other run does
+ * not reach, so the two most similar ones are compared.
  */
 #include "diff.h"
 
@@ -30,12 +30,11 @@ static bool same_kind(const struct vt_snapshot *a, const struct vt_snapshot *b) 
     return a->phase && b->phase ? !strcmp(a->phase, b->phase) : a->phase == b->phase;
 }
 
-/* Stands for the snapshot at an end without live memory, where none is written. */
+/* Represents the end of a process without live memory, for which no snapshot is written. */
 static const struct vt_snapshot nothing_left = {
     .why = VT_SNAPSHOT_END, .at = VT_UNKNOWN, .complete = true};
 
-/* Whether a process ended without live memory: owners were searched for during growth, so they would have been
- * searched for at the end. */
+/* Whether a process ended without live memory. It has snapshots of growth, so it would have had one at the end. */
 static bool left_nothing(const struct vt_process *p) {
     bool looked = false;
     if (p->ending.how != VT_END_EXITED || !p->quality.complete)
@@ -81,7 +80,7 @@ static bool is_better(const struct vt_snapshot *a, const struct vt_snapshot *b) 
     return !b || rank(a) < rank(b) || (rank(a) == rank(b) && a->at > b->at);
 }
 
-/* Whether a process has a later snapshot of the same kind: each kind is considered once. */
+/* Whether a process has a later snapshot of the same kind, as each kind is considered only once. */
 static bool comes_again(const struct vt_process *p, uint32_t snapshot) {
     for (uint32_t i = snapshot + 1; i < p->snapshot_count; i++)
         if (same_kind(&p->snapshots[i], &p->snapshots[snapshot]))
@@ -134,8 +133,8 @@ static uint64_t in_common(const struct vt_snapshot *a, const struct vt_map *held
     return bytes;
 }
 
-/* Chooses the two snapshots of this kind with most in common; for the fuller process only from those that show at
- * least half of its maximum. */
+/* Chooses the two snapshots of this kind with most in common. Those of the fuller process must show at least half of
+ * its maximum. */
 static void add_peers(const struct vt_process *fuller, const struct vt_process *other,
                       const struct vt_snapshot *kind, const struct vt_snapshot **a,
                       const struct vt_snapshot **b) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The comparison of two runs by owner (see diff.h): the memory of each name before and after. A name means the same
- * owner in both runs, however its memory was allocated. A different name may still be the same memory: if one site
- * allocated it for the same role, and the names have a common end, the sizes are equal, or there is no other
- * candidate. A weight is `self.fc.weight` in forward(), and `trainer.model.fc.weight` in main().
+ * owner in both runs, however its memory was allocated. Two names may still mean the same memory: a weight is
+ * `self.fc.weight` in forward(), and `trainer.model.fc.weight` in main(). This is assumed if one site allocated the
+ * memory for the same role, and the names have a common end, the sizes are equal, or there is no other candidate.
  */
 #include "diff.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The most owners found in only one run to compare with the other run's. */
+/* At most so many owners that only one run has are compared with the other run's. */
 #define COMPARED 500
 
 struct collecting {
@@ -122,7 +122,7 @@ static void join_singles(struct single *before, struct single *after) {
     row->owner[1] = after->owner;
     row->bytes[1] = after->bytes;
     row->count[1] = after->count;
-    after->row->owner[1] = NULL; /* now without owners, so it is dropped */
+    after->row->owner[1] = NULL; /* the row now has no owner, so it is dropped */
     before->matched = after->matched = true;
 }
 
@@ -199,8 +199,8 @@ static void join_names(struct vt_diff *d) {
     mark_unseen(d, b, m);
 }
 
-/* Whether an owner missing in the other run is known to hold nothing there. Memory kept by the exception that ended
- * the program has a counterpart only in a run that such an exception ended. */
+/* Whether an owner missing in the other run is known to hold nothing there. Memory kept by the exception that ended the
+ * program can be compared only with a run that also ended by such an exception. */
 static bool is_comparable(const struct vt_diff *d, const struct vt_diff_owner *o) {
     unsigned side = vt_diff_owner_side(o);
     return (o->owner[0] && o->owner[1]) ||

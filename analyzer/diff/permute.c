@@ -4,14 +4,14 @@
  * largest statistic. For runs.c.
  *
  * If nothing changed, any split of all runs into two sets of these sizes is as likely as the real one. So a figure's
- * statistic is compared with the largest statistic of all figures at each split: this maximum rises with the number
- * of figures, so the chance of any false report stays the same. All splits are tried if there are few, otherwise
- * random ones, the same each time. Five and five runs have 252 splits; two of them are the real one and its mirror
- * image, so p is at least 0.8 %.
+ * statistic is compared with the largest statistic of all figures at each split. This maximum rises with the number of
+ * figures, so the chance of any false report stays the same. If there are few splits, all are tried; otherwise random
+ * ones, which are the same each time. Five and five runs have 252 splits. The real one and its mirror image are two of
+ * them, so p is at least 0.8 %.
  *
  * The statistic is the gap between the two sets divided by the sum of their widths; it is negative if they overlap.
- * So each figure is measured against its own noise; with two modes the width spans both; a single outlier widens its
- * set, so nothing is reported. In sets of eight or more an eighth is left out at either end.
+ * So each figure is measured against its own noise. If a set has two modes, its width spans both; a single outlier
+ * widens its set, so nothing is reported. In sets of eight or more, an eighth is left out at either end.
  */
 #include "runs.h"
 
@@ -21,7 +21,7 @@
 
 enum { EXACT = 20000, RANDOM = 10000 };
 
-/* 0: more than EXACT. */
+/* Returns 0 for more than EXACT. */
 static uint32_t count_splits(const uint32_t runs[2]) {
     double splits = 1;
     for (uint32_t i = 1; i <= runs[0] && splits <= EXACT; i++)
@@ -29,8 +29,8 @@ static uint32_t count_splits(const uint32_t runs[2]) {
     return splits > EXACT ? 0 : (uint32_t)(splits + 0.5);
 }
 
-/* Moves to the next split in order: the last run of the first set with a free place behind it moves there, and those
- * behind it follow. `in_first`: by run. */
+/* Moves to the next split in lexical order. The first set's last run with a free place behind it moves there, and the
+ * set's runs behind it follow directly. `in_first`: whether a run is in the first set. */
 static void next_split(bool *in_first, uint32_t runs) {
     uint32_t at = runs - 1, behind = 0;
     for (; !in_first[at - 1] || in_first[at]; at--)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two sets of runs: their figures, and which of them changed (see runs.h). Lines are the same by VT_LINE_NAMED
- * (model/source_line.h) and layer; those of one function are matched in their order if there are equally many,
- * because an edit above moves them all, otherwise by line number.
+ * Two sets of runs: their figures, and which of them changed (see runs.h). Lines match by VT_LINE_NAMED
+ * (model/source_line.h) and layer. If a function has equally many lines in both sets, they are matched in order,
+ * because an edit above moves them all; otherwise by line number.
  */
 #include "runs.h"
 
@@ -38,7 +38,7 @@ static struct vt_runs_figure *figure(struct taking *t, uint64_t key, struct vt_r
     return &r->figures[at];
 }
 
-/* Its value in the run. */
+/* A figure's value in the current run. */
 static uint64_t *value(struct taking *t, uint64_t key, struct vt_runs_figure new) {
     return &figure(t, key, new)->values[t->set][t->run];
 }
@@ -47,8 +47,8 @@ static void raise(uint64_t *value, uint64_t to) {
     *value = to > *value ? to : *value;
 }
 
-/* Memory in a caching allocator's segments has lines of its own. Returns the bytes that the site adds to the run's
- * total. */
+/* Adds a site's figures. Blocks in a caching allocator's segments have lines of their own. Returns the bytes that the
+ * site adds to the run's total. */
 static uint64_t add_site(struct taking *t, const struct vt_process *p, const struct vt_site *site) {
     const struct vt_frame *frame = vt_stack_main_frame(site->stack);
     uint64_t held = vt_site_compared_bytes(p, site);
@@ -68,7 +68,8 @@ static uint64_t add_site(struct taking *t, const struct vt_process *p, const str
     return site->layer == VT_LAYER_DRIVER ? held : 0;
 }
 
-/* The call sites of a line may peak at different times: a line's peak is at most the device's. */
+/* Adds the peaks of lines. A line's call sites may peak at different times, so the line's peak is limited to the
+ * device's. */
 static void add_line_peaks(struct taking *t, const struct vt_process *p) {
     for (uint32_t i = 0; i < t->runs->count; i++) {
         struct vt_runs_figure *f = &t->runs->figures[i];
@@ -195,7 +196,7 @@ static bool is_measure(const struct vt_process *p) {
     return ended && vt_log_is_whole(&p->quality);
 }
 
-/* Leaves out the set's bad runs, unless all are. */
+/* Leaves out the set's bad runs, unless all are bad. */
 static void leave_out(struct taking *t, const bool *bad) {
     uint32_t *runs = &t->runs->runs[t->set], good = 0;
     for (uint32_t i = 0; i < *runs; i++)

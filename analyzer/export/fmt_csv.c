@@ -2,7 +2,7 @@
 /*
  * A table of call sites as CSV (RFC 4180): a row for each site with all its figures, the largest of the chosen value
  * first. Unknown values are empty. Each row is one line: a stack is written as in fmt_folded.c, and control
- * characters are escaped. Text that a spreadsheet would run as a formula gets a ' before it.
+ * characters are escaped. Text that a spreadsheet would run as a formula begins with an added '.
  */
 #include "samples.h"
 
@@ -26,8 +26,8 @@ struct table {
     FILE *out;
     const struct vt_export_options *options;
     struct vt_sample_stack stack;
-    bool names; /* writing the header row */
-    bool first; /* in its row */
+    bool names; /* the header row is being written */
+    bool first; /* the next value is the first of its row */
 };
 
 /* Returns whether a value should follow; in the header row it writes the name instead. */
@@ -68,7 +68,7 @@ struct figures {
     const struct vt_process *process;
     const struct vt_site *site;
     const struct vt_frame *own;      /* NULL: no frame of user code */
-    const struct vt_owned_by *owned; /* the owner of most of it; NULL: unknown */
+    const struct vt_owned_by *owned; /* the owner of most of the site's memory; NULL: unknown */
 };
 
 static void put_place(struct table *t, const struct figures *f) {
@@ -88,7 +88,7 @@ static void put_stack(struct table *t, const struct figures *f) {
     put_text(t, "stack", frames.text);
 }
 
-/* The keys of the JSON report that are texts or numbers. */
+/* Writes the columns for the JSON report's keys that are texts or numbers. */
 static void put_keys(struct table *t, const struct vt_key *keys, const void *of) {
     for (; keys->key; keys++) {
         uint64_t number;

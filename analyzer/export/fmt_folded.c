@@ -21,7 +21,7 @@ int vt_export_folded_write(const struct vt_model *model, const struct vt_export_
         vt_samples_stack(&samples, &samples.items[i], options->native, &stack);
         for (uint32_t k = 0; k < stack.count; k++) {
             VT_SCOPED char *line = vt_samples_line(&stack.frames[k], true);
-            bool command = !k && !strncmp(line, "::", 2); /* a workflow command for a CI service */
+            bool command = !k && !strncmp(line, "::", 2); /* a CI service would execute the line */
             fprintf(out, "%s%s%s", k ? ";" : "", command ? "\\x3a" : "", line + command);
         }
         fprintf(out, " %" PRIu64 "\n", bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace for Perfetto (ui.perfetto.dev, trace_processor). For each process: counters of its devices' memory, in
- * total and by line and class; phases as slices of their threads; and marks, snapshots, leaks and out-of-memory
- * errors as instants with the report's sentences.
+ * A trace for Perfetto (ui.perfetto.dev, trace_processor). Each process has counters for its devices' memory, in total
+ * and by line and class; phases as slices of their threads; and marks, snapshots, leaks and out-of-memory errors as
+ * instants with the report's sentences.
  */
 #include "export.h"
 #include "perfetto.h"
@@ -33,8 +33,8 @@ static uint64_t when(const struct writer *w, uint64_t at) {
     return w->process->started_at + at;
 }
 
-/* Perfetto treats equal numbers as one process or thread. Numbers from different hosts and containers may be equal;
- * then the later one gets a number that Linux never uses. */
+/* Perfetto treats equal numbers as one process or thread. Numbers from different hosts and containers may be equal.
+ * Then the later process or thread gets a number that Linux never uses. */
 static uint32_t unique(struct writer *w, uint32_t number) {
     uint32_t is = number;
     if (vt_map_get(&w->taken, number) != VT_MAP_NONE)
@@ -138,7 +138,7 @@ static void course(struct writer *w, const struct vt_course *c) {
 
 /* --- phases --- */
 
-/* Slices of one track must be nested. NVTX ranges may overlap; those go to an additional track. */
+/* Slices of one track must be nested. NVTX ranges may overlap: then one of them goes to an additional track. */
 struct lane {
     uint64_t track;
     const struct vt_phase **open; /* the innermost last */
@@ -168,7 +168,7 @@ static struct lane *add_lane(struct writer *w, struct lanes *l) {
         VT_SCOPED char *name = vt_formatted("thread %" PRIu32 ": overlapping phases", l->tid);
         lane.track = vt_perfetto_track(&w->w, w->track, name, w->rank++);
     } else {
-        /* the first thread of a process has its number */
+        /* the first thread of a process has the process's number */
         bool first = l->tid == w->process->pid;
         lane.track =
             vt_perfetto_thread(&w->w, w->track, w->pid, first ? w->pid : unique(w, l->tid));
@@ -178,7 +178,8 @@ static struct lane *add_lane(struct writer *w, struct lanes *l) {
     return &l->lanes[l->count++];
 }
 
-/* NULL: too many overlap for a readable trace, and each lane costs a search. */
+/* Returns NULL if too many phases overlap: the trace would be unreadable, and each phase is searched for in every
+ * lane. */
 static struct lane *lane_for(struct writer *w, struct lanes *l, const struct vt_phase *p) {
     for (uint32_t i = 0; i < l->count; i++) {
         struct lane *lane = &l->lanes[i];

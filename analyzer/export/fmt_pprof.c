@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A profile for pprof and the tools that read its format (speedscope, Grafana, Datadog): profile.proto,
- * gzip-compressed. Each value is a sample type in bytes and one in blocks, with the names of a heap profile. A site's
- * memory at the end is divided among its owners, if a snapshot at the end shows them; these samples differ in their
- * labels.
+ * gzip-compressed. Each value gives two sample types, in bytes and in blocks, with the names of a heap profile. If a
+ * snapshot at the end shows a site's owners, its memory at the end is divided among them, into samples that differ in
+ * their labels.
  */
 #include "profile.h"
 #include "samples.h"
@@ -44,8 +44,8 @@ static int by_time(const void *a, const void *b) {
     return VT_ORDER({x->at, y->at}, {x->index, y->index});
 }
 
-/* For each site the innermost phase that was open from its first allocation to its last; NULL: there is none. Phases
- * are sorted by start, so one forward pass suffices. */
+/* Finds for each site the innermost phase that was open from its first allocation to its last; NULL: there is none.
+ * Phases are sorted by start, so one forward pass suffices. */
 static const char **find_phases(const struct vt_process *p) {
     const char **found = vt_alloc(p->site_count + 1, sizeof *found);
     VT_SCOPED struct order *sites = vt_alloc(p->site_count + 1, sizeof *sites);
@@ -142,7 +142,7 @@ static const char *device_name(const struct vt_sample *sample, char room[16]) {
     return room;
 }
 
-/* `owner`: the part's owner; NULL: unknown. */
+/* Adds a part of a sample. `owner`: the part's owner; NULL: unknown. */
 static void add_part(struct writer *w, const struct vt_sample *sample,
                      const struct vt_memory_owner *owner, const uint64_t bytes[VT_EXPORT_VALUES],
                      const uint64_t counts[VT_EXPORT_VALUES]) {
@@ -177,7 +177,7 @@ static uint64_t subtract_part(uint64_t *from, uint64_t wanted) {
     return part;
 }
 
-/* Whether this owner has the memory at the end; a leak's owner may come from an earlier snapshot. */
+/* Whether this owner has the memory at the end: a leak's owner may come from an earlier snapshot. */
 static bool is_of_end(const struct vt_process *p, const struct vt_owned_by *by) {
     const struct vt_snapshot *snapshot = vt_process_snapshot(p);
     return snapshot && snapshot->why == VT_SNAPSHOT_END && !by->seen;
@@ -237,7 +237,7 @@ static void add_value_types(const struct writer *w) {
     m->period = 1;
 }
 
-/* For the part of the run that the model shows. */
+/* Adds the times of the part of the run that the model shows. */
 static void add_times(const struct writer *w, const struct vt_model *model) {
     Perftools__Profiles__Profile *m = vt_profile_message(w->profile);
     for (uint32_t i = 0; i < model->process_count; i++) {

@@ -2,10 +2,10 @@
 /*
  * A snapshot in the format of torch.cuda.memory._dump_snapshot(), for PyTorch's memory_viz (the page, and
  * torch/cuda/_memory_viz.py): a pickle of the segments at the end and of earlier allocations and frees. It also has
- * memory that PyTorch cannot see: each allocation outside its allocator is a segment with one block.
+ * memory that PyTorch does not see: each allocation outside PyTorch's allocator is a segment with one block.
  *
  * The keys are PyTorch's. The reader matches an allocation with its "free_completed", and merges a "free_requested"
- * just before that.
+ * directly before the latter.
  */
 #include "export.h"
 #include "pickle.h"
@@ -70,7 +70,7 @@ static void stack_of(struct writer *w, uint32_t site) {
     *kept = vt_pickle_keep(&w->p);
 }
 
-/* The report's data on a site: "site 3f2a19..., growing; cudaMalloc". */
+/* Makes the report's note on a site: "site 3f2a19..., growing; cudaMalloc". */
 static void note_of(struct writer *w, uint32_t site) {
     const char *key = "user_metadata";
     if (site == VT_NO_SITE) {
@@ -202,7 +202,7 @@ static bool is_shown(const struct trace *t, const struct vt_oom *o) {
            (!timeline->changes_left_out || o->at >= timeline->changes[0].at);
 }
 
-/* Counts consecutive pieces that the driver mapped: they are one mapping of the allocator. */
+/* Counts consecutive pieces that the driver mapped: together they are one mapping of the allocator. */
 static uint32_t adjacent(const struct trace *t, uint32_t first, uint64_t *bytes) {
     const struct vt_change *c = t->made.changes[first];
     uint32_t i = first + 1;
@@ -252,7 +252,7 @@ static uint64_t bytes_left_out(const struct trace *t) {
     return regions && t->device->live_bytes > bytes ? t->device->live_bytes - bytes : 0;
 }
 
-/* Shown on the page as "Allocator Settings". */
+/* Writes the text that the page shows as "Allocator Settings". */
 static void settings(struct writer *w, const struct trace *traces, uint32_t count) {
     bool left_out = false;
     vt_pickle_open(&w->p, "allocator_settings", '{');
@@ -298,7 +298,7 @@ static void begin_process(struct writer *w, const struct vt_process *p) {
     memset(w->notes, 0xff, p->site_count * sizeof *w->notes);
 }
 
-/* For one process, devices have the process's numbers; for several, all used devices are numbered consecutively. */
+/* A single process's devices keep their numbers. For several processes, all used devices are numbered consecutively. */
 static struct trace *make_traces(const struct vt_model *model, uint32_t *count) {
     struct trace *traces = NULL;
     uint32_t room = 0, next = 0;

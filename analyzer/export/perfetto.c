@@ -2,9 +2,9 @@
 /*
  * The writer of Perfetto traces (see perfetto.h).
  *
- * A trace is a message whose field 1 repeats: packets follow each other, each with the field's tag and its length, so
- * no part of a trace is kept in memory. The clock is CLOCK_REALTIME, because the log has its start time in it; it is
- * declared the trace's clock, so that readers do not expect a relation to CLOCK_BOOTTIME, the default.
+ * A trace is a message whose field 1 repeats: a sequence of packets, each with the field's tag and its length. So no
+ * part of a trace is kept in memory. Times are in CLOCK_REALTIME, as the log's start time is. This clock is declared
+ * the trace's clock, so that readers do not expect a relation to CLOCK_BOOTTIME, the default.
  */
 #include "perfetto.h"
 

@@ -16,7 +16,7 @@ struct vt_perfetto {
     size_t room;
 };
 
-/* `seed`: allows opening traces of several runs together. */
+/* `seed`: a different one for each run, so that their traces can be opened together. */
 void vt_perfetto_open(struct vt_perfetto *w, FILE *out, uint64_t seed);
 void vt_perfetto_close(struct vt_perfetto *w);
 

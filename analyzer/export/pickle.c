@@ -29,7 +29,7 @@ enum {
     STOP = '.'
 };
 
-/* MemoryViz.js passes them as the arguments of one call, and browsers limit their number. */
+/* MemoryViz.js passes appended items as the arguments of one call, and browsers limit the number of arguments. */
 enum { APPENDED_AT_ONCE = 1000 };
 
 static void op(struct vt_pickle *p, int code) {
@@ -102,7 +102,7 @@ static void put_number(struct vt_pickle *p, uint64_t value) {
     }
 }
 
-/* The prefix of a value: its key, or in a list the opcodes that append earlier items. */
+/* Writes the prefix of a value: its key, or in a list the opcodes that append earlier items. */
 static void put_key(struct vt_pickle *p, const char *key) {
     if (key)
         put_known_text(p, key);

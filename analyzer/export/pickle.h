@@ -19,7 +19,7 @@ struct vt_pickle {
     unsigned depth;
     struct {
         char bracket;
-        uint32_t count; /* items of a list since the last opcode that appends */
+        uint32_t count; /* items of a list not appended yet */
     } open[VT_PICKLE_DEPTH];
 };
 

@@ -24,7 +24,7 @@ struct text {
     UT_hash_handle hh;
 };
 
-/* An entity with a byte key; its number is its id. */
+/* An entity that is identified by a key of bytes; its number is its id. */
 struct thing {
     uint64_t id;
     UT_hash_handle hh;
@@ -80,7 +80,7 @@ int64_t vt_profile_text(struct vt_profile *p, const char *text) {
     return known->number;
 }
 
-/* Whether the key is new; *id: of the entity with this key. */
+/* Returns whether the key is new. *id: the id of the entity with this key. */
 static bool is_new(struct thing **things, const void *key, size_t length, uint64_t *id) {
     struct thing *known;
     HASH_FIND(hh, *things, key, length, known);
@@ -119,7 +119,7 @@ uint64_t vt_profile_mapping(struct vt_profile *p, const struct vt_module *module
 }
 
 static uint64_t function(struct vt_profile *p, const struct vt_profile_line *line) {
-    /* If the system name equals the name, pprof shortens it like a C++ name, "<module>" to nothing. */
+    /* If the system name equals the name, pprof shortens it as a C++ name: "<module>" would become empty. */
     const char *whole = line->frame ? line->frame->function : NULL;
     int64_t key[] = {
         vt_profile_text(p, line->name),
@@ -214,7 +214,7 @@ void vt_profile_close(struct vt_profile *p) {
         free(text->text);
         free(text);
     }
-    perftools__profiles__profile__free_unpacked(p->message, NULL); /* including everything in it */
+    perftools__profiles__profile__free_unpacked(p->message, NULL); /* including all its parts */
     free_things(&p->functions_by_key);
     free_things(&p->mappings_by_key);
     free_things(&p->locations_by_key);

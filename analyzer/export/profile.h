@@ -15,7 +15,7 @@ struct vt_profile;
 struct vt_profile *vt_profile_open(void);
 void vt_profile_close(struct vt_profile *profile); /* call it after writing */
 
-/* The message; the caller may set its other fields, to memory for free(). */
+/* The message. The caller may set its other fields; vt_profile_close frees their memory with free(). */
 Perftools__Profiles__Profile *vt_profile_message(struct vt_profile *profile);
 
 /* The number of a text; NULL is "". Invalid UTF-8 and control characters are escaped. */
@@ -24,7 +24,7 @@ int64_t vt_profile_text(struct vt_profile *profile, const char *text);
 /* The id of a mapped file. NULL: 0. */
 uint64_t vt_profile_mapping(struct vt_profile *profile, const struct vt_module *module);
 
-/* A line of a location. `frame` NULL: `name` is not a frame. */
+/* A line of a location. `frame` NULL: `name` is no frame's. */
 struct vt_profile_line {
     const char *name;
     const struct vt_frame *frame;

@@ -2,11 +2,11 @@
 /*
  * Makes a device's segments and changes consistent (see pytorch.h).
  *
- * The segments are those of the map at the end, and allocations that remain but are not in it: arrays have no address
- * there. If events were lost, some changes are inconsistent and are left out: a second allocation at an address that
- * was not freed, a segment inside another one, a segment later than its blocks, a block in no segment. But blocks in
- * memory that was never seen (old versions of PyTorch use addresses of their own) get a segment that exists from the
- * start.
+ * The segments are those of the map at the end, and remaining allocations that the map lacks, such as arrays, which
+ * have no address in it. If events were lost, some changes are inconsistent and are left out: a second allocation at an
+ * address that was not freed, a segment inside another one, a segment later than its blocks, a block in no segment. But
+ * blocks in memory that was never recorded (old versions of PyTorch use addresses of their own) get a segment that
+ * exists from the start.
  */
 #include "pytorch.h"
 
@@ -17,7 +17,7 @@
 
 struct range {
     uint64_t start, end;
-    uint64_t reach; /* in `ever`: the highest end up to this one */
+    uint64_t reach; /* in `ever`: the highest end of the ranges up to this one */
 };
 
 struct ranges { /* by address */
@@ -40,7 +40,7 @@ static uint32_t range_after(const struct ranges *r, uint64_t address) {
     return (uint32_t)vt_count_up_to(r->items, r->count, sizeof *r->items, address);
 }
 
-/* The range with the address, among ranges that do not overlap. NULL: none. */
+/* The range that contains the address, among ranges that do not overlap. NULL: none. */
 static struct range *range_with(const struct ranges *r, uint64_t address) {
     uint32_t i = range_after(r, address);
     return i && address < r->items[i - 1].end ? &r->items[i - 1] : NULL;
@@ -106,7 +106,8 @@ static uint32_t kept_from(const struct maker *m, uint64_t address) {
                    : 0;
 }
 
-/* Fills a gap with the remaining blocks; `used` more bytes of it are in use at unknown addresses. */
+/* Fills a gap with the remaining blocks. `used`: bytes in use in the gap; those that are not in these blocks have
+ * unknown addresses. */
 static void tile(struct maker *m, uint64_t start, uint64_t end, uint64_t used, uint32_t site) {
     uint64_t known = 0;
     uint32_t first = kept_from(m, start);
@@ -144,7 +145,7 @@ static void add_pieces(struct maker *m, const struct vt_map_region *region) {
     }
 }
 
-/* Adds the segments' blocks. Segments of the map already have pieces. */
+/* Adds the segments' blocks: for segments of the map, the map's pieces. */
 static void add_blocks(struct maker *m) {
     struct vt_pytorch_device *d = m->made;
     uint32_t region = 0, regions = m->map ? m->map->region_count : 0;
@@ -189,14 +190,14 @@ static uint64_t key_of(const struct vt_change *c) {
     return c->address * 2 + !is_driver(c);
 }
 
-/* The map's driver memory with this address. NULL: none. */
+/* The map's driver memory that contains this address. NULL: none. */
 static const struct vt_map_region *region_with(const struct maker *m, uint64_t address) {
     const struct vt_map_region *all = m->map ? m->map->regions : NULL;
     size_t i = vt_count_up_to(all, m->map ? m->map->region_count : 0, sizeof *all, address);
     return i && address < all[i - 1].address + all[i - 1].bytes ? &all[i - 1] : NULL;
 }
 
-/* All driver memory that the map and the changes show. */
+/* Collects all driver memory that the map and the changes show. */
 static void find_ever(struct maker *m, unsigned device) {
     const struct vt_timeline *t = m->process->timeline;
     struct ranges *ever = &m->ever;
@@ -219,7 +220,7 @@ static void find_ever(struct maker *m, unsigned device) {
     ever->count = count;
 }
 
-/* Whether driver memory ever had some of these addresses; `other`: in a different range. */
+/* Whether driver memory ever had some of these addresses. `other`: apart from a range equal to them. */
 static bool was_ever(const struct maker *m, uint64_t start, uint64_t end, bool other) {
     uint32_t i = range_after(&m->ever, start);
     bool itself = i && m->ever.items[i - 1].start == start && m->ever.items[i - 1].end == end;
@@ -272,7 +273,7 @@ static void choose_changes(struct maker *m, unsigned device) {
     vt_map_free(&later);
 }
 
-/* Adds segments for blocks in memory that was never seen. */
+/* Adds segments for blocks in memory that was never recorded. */
 static void house_blocks(struct maker *m) {
     struct vt_pytorch_device *d = m->made;
     struct ranges homeless = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A device's memory in the form of PyTorch's snapshots: the segments at the end, and the changes before. Readers of
- * snapshots go back from the end change by change, so both must be consistent: every freed block existed, and each
- * block lies in a segment.
+ * snapshots go back from the end change by change, so segments and changes must be consistent: every freed block
+ * existed, and each block lies in a segment.
  */
 #ifndef VRAMTRACE_ANALYZER_PYTORCH_H
 #define VRAMTRACE_ANALYZER_PYTORCH_H
@@ -17,10 +17,10 @@ struct vt_pytorch_block {
 
 struct vt_pytorch_segment {
     uint64_t address, bytes;
-    uint32_t site;     /* VT_NO_SITE: unknown */
-    bool of_allocator; /* a caching allocator's; otherwise a separate allocation with one block */
-    bool expandable;   /* mapped piece by piece */
-    uint32_t first, count; /* in vt_pytorch_device.blocks, which fill it completely */
+    uint32_t site;         /* VT_NO_SITE: unknown */
+    bool of_allocator;     /* a caching allocator's; else a separate allocation: one block */
+    bool expandable;       /* mapped piece by piece */
+    uint32_t first, count; /* its blocks in vt_pytorch_device.blocks; they leave no gap */
 };
 
 struct vt_pytorch_device {

@@ -30,7 +30,7 @@ static struct vt_sample *add_sample(struct vt_samples *samples, struct vt_sample
     return &samples->items[samples->count++];
 }
 
-/* The part of a device's segments that no block uses. */
+/* Adds the part of a device's segments that no block uses. */
 static void add_idle(struct vt_samples *samples, const struct vt_process *p,
                      const struct vt_device *d) {
     static const enum vt_export_value values[] = {VT_EXPORT_LIVE, VT_EXPORT_PEAK};

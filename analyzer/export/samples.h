@@ -3,10 +3,10 @@
  * The memory of a model as samples: the bytes of each value for each call stack. For the formats that show call
  * stacks.
  *
- * Blocks of a caching allocator lie in driver memory, so the two are not added: the samples are the blocks, driver
- * memory without blocks, and one sample for unused memory of the allocator. So on each device the samples of "live"
- * and "peak" add up to the device's figures. Pinned and managed memory belongs to no device; it has an outermost
- * frame of its own.
+ * Blocks of a caching allocator lie in driver memory, so adding both would count bytes twice. The samples are the
+ * blocks, driver memory without blocks, and one sample for the allocator's unused memory. So on each device the samples
+ * of "live" and "peak" add up to the device's figures. Pinned and managed memory belongs to no device; it has an
+ * outermost frame of its own.
  */
 #ifndef VRAMTRACE_ANALYZER_SAMPLES_H
 #define VRAMTRACE_ANALYZER_SAMPLES_H

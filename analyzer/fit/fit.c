@@ -2,9 +2,9 @@
 /*
  * A run's memory needs, and where it fits (see fit.h).
  *
- * A process's device memory consists of PyTorch's segments, from the model; memory outside them, as recorded over
- * time; and the driver's own share, which no log has: it was measured, and is subtracted from each card. For a
- * program without PyTorch's allocator: its allocations, rounded up to the driver's pages.
+ * A process's device memory consists of PyTorch's segments, from the model; memory outside them, as recorded over time;
+ * and the driver's own share, from NVML's samples. Without samples, a measured share (CONTEXT) is subtracted from each
+ * usual card. For a program without PyTorch's allocator, the need is its allocations, rounded up to the driver's pages.
  */
 #include "fit.h"
 
@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Usable memory: the smallest "total capacity" that PyTorch has reported for such a card; the driver keeps the rest,
- * or ECC, which takes a sixteenth of GDDR. */
+/* Usable memory: the smallest "total capacity" that PyTorch has reported for such a card. The rest is kept by the
+ * driver, or by ECC, which takes a sixteenth of GDDR. */
 #define CARD(gib, usable)                                                                          \
     { #gib " GiB", (uint64_t)gib << 30, (uint64_t)(usable * (1 << 30)) }
 const struct vt_fit_card vt_fit_cards[] = {
@@ -41,7 +41,7 @@ const struct vt_fit_card vt_fit_cards[] = {
 
 /* --- known facts --- */
 
-/* Why events are missing, so that there is no definite answer. NULL: the log is complete. */
+/* Why events are missing, in which case there is no definite answer. NULL: the log is complete. */
 static char *missing_events(const struct vt_process *p) {
     if (p->compacted_until)
         return vt_formatted("the log was compacted: single events before %s are gone",
@@ -58,7 +58,7 @@ static bool overlap(const struct vt_process *a, const struct vt_process *b) {
            b->started_at <= a->started_at + a->duration;
 }
 
-/* Recorded processes that shared the GPU, and their peaks. */
+/* Counts the recorded processes that shared the GPU, and sums up their peaks. */
 static void find_sharers(struct vt_fit *fit, const struct vt_model *model) {
     fit->sharers = 1;
     for (uint32_t i = 0; i < model->process_count; i++) {
@@ -74,8 +74,8 @@ static void find_sharers(struct vt_fit *fit, const struct vt_model *model) {
     }
 }
 
-/* Failures that were reported to the program, and after which it continued. PyTorch's allocator reports only after
- * its own retries. */
+/* Counts the failures that were reported to the program and after which it continued. PyTorch's allocator reports a
+ * failure only after its own retries. */
 static void find_caught(struct vt_fit *fit) {
     const struct vt_process *p = fit->process;
     for (uint32_t i = p->oom_count; i-- > 0;) {
@@ -109,8 +109,8 @@ static void set_known(struct vt_fit *fit) {
 
 /* --- the rows --- */
 
-/* Memory left for this process: without the others' peaks; for a usual card also without the context, if the log
- * does not have its size. On the recorded device the process had what it used. */
+/* The memory left for this process: without the others' peaks; on a usual card also without the context, if the log
+ * does not have its size. On the recorded device, at least as much as the process used. */
 static struct vt_fit_memory memory_beside(const struct vt_fit *fit, struct vt_fit_memory memory) {
     if (memory.usable_bytes < memory.bytes && !memory.here && fit->driver_bytes == VT_UNKNOWN)
         memory.usable_bytes -= CONTEXT;
@@ -121,7 +121,7 @@ static struct vt_fit_memory memory_beside(const struct vt_fit *fit, struct vt_fi
     return memory;
 }
 
-/* Adds a row for each of the settings; with none given, for the recorded ones. */
+/* Adds a row for each of the given settings; if none are given, for the recorded ones. */
 static void add_rows(struct vt_fit *fit, const char *const *confs, uint32_t count,
                      struct vt_fit_memory memory) {
     for (uint32_t i = 0; i < (count ? count : 1); i++)
@@ -136,8 +136,8 @@ static void add_rows(struct vt_fit *fit, const char *const *confs, uint32_t coun
         };
 }
 
-/* The recorded device. Memory of other processes at one moment may have been free at others, so it counts only if the
- * driver refused a request. */
+/* The recorded device. Memory that other processes used at one moment may have been free at other moments, so it counts
+ * only if the driver refused a request. */
 static struct vt_fit_memory here(const struct vt_fit *fit) {
     const struct vt_process *p = fit->process;
     uint64_t total = fit->device->total_bytes, others = 0;
@@ -151,7 +151,8 @@ static struct vt_fit_memory here(const struct vt_fit *fit) {
                                   .here = true};
 }
 
-/* The recorded device as recorded and as requested, or with expandable segments; then usual cards. */
+/* Adds rows for the recorded device (as recorded, and with the given settings, or else with expandable segments), then
+ * for usual cards. */
 static void add_default_rows(struct vt_fit *fit, const struct vt_fit_options *options) {
     VT_SCOPED char *conf =
         vt_formatted("%s%sexpandable_segments:True", fit->settings, *fit->settings ? "," : "");
@@ -168,7 +169,7 @@ static void add_default_rows(struct vt_fit *fit, const struct vt_fit_options *op
 
 /* --- the model --- */
 
-/* The rehearsals: the recorded run, the same without a limit, then the rows. */
+/* The rehearsals: the recorded run, the same run without a limit, then the rows. */
 struct plan {
     struct vt_log log;
     struct vt_rehearsal_setup *setups;
@@ -177,7 +178,7 @@ struct plan {
 };
 enum { AS_RECORDED, WITHOUT_LIMIT, ROWS };
 
-/* The driver's own share is not in the log. */
+/* The driver's own share is subtracted, as the replay does not contain it. */
 static struct vt_rehearsal_setup setup_of(const struct vt_fit *fit, struct vt_fit_memory memory,
                                           struct vt_cache_settings settings) {
     bool bounded = memory.usable_bytes != VT_UNKNOWN;
@@ -187,7 +188,7 @@ static struct vt_rehearsal_setup setup_of(const struct vt_fit *fit, struct vt_fi
         memory.bytes};
 }
 
-/* Returns 0, or -EINVAL with `message`: settings that the model does not know. */
+/* Returns 0, or -EINVAL with `message` if the model does not know some settings. */
 static int make_plan(struct vt_fit *fit, struct plan *plan, struct vt_string *message) {
     struct vt_cache_settings recorded, settings;
     VT_SCOPED_STRING why = {0};
@@ -211,7 +212,7 @@ static int make_plan(struct vt_fit *fit, struct plan *plan, struct vt_string *me
     return 0;
 }
 
-/* The innermost phase open at that time, and its number among the phases of its name. */
+/* Sets the innermost phase open at the failure, and its number among the phases of that name. */
 static void find_phase(const struct vt_process *p, struct vt_fit_row *row) {
     for (uint32_t i = 0; i < p->phase_count && p->phases[i].start <= row->failed_at; i++)
         if (!p->phases[i].mark && p->phases[i].name && p->phases[i].end >= row->failed_at)
@@ -220,7 +221,7 @@ static void find_phase(const struct vt_process *p, struct vt_fit_row *row) {
         row->phase_number += vt_same_text(phase->name, row->phase->name);
 }
 
-/* The call site of a failed request: all replays of a log number their sites alike. */
+/* Sets the call site of a failed request, by its number: all replays of a log number their sites alike. */
 static void find_site(const struct vt_fit *fit, const struct vt_replay *replay, uint32_t stack,
                       struct vt_fit_row *row) {
     const struct vt_process *p = fit->process;
@@ -281,7 +282,7 @@ static int rehearse(struct vt_fit *fit, const struct plan *plan, bool scaled,
     return error;
 }
 
-/* By the model: first as recorded, to prove it. */
+/* Fills the answer by the model, which first replays the run as recorded, for validation. */
 static int fit_by_model(struct vt_fit *fit, const struct vt_fit_options *options,
                         struct vt_string *message) {
     struct plan plan = {.sites = vt_fit_sites_open(fit->process)};
@@ -304,8 +305,8 @@ static int fit_by_model(struct vt_fit *fit, const struct vt_fit_options *options
 
 /* --- without PyTorch --- */
 
-/* Bytes that rounding to the driver's pages adds at the peak, by each site's average. The driver packs allocations of
- * less than half a page. */
+/* The bytes that rounding to the driver's pages adds at the peak, by each site's average size. The driver packs
+ * allocations smaller than half a page. */
 static uint64_t rounding(const struct vt_process *p, const struct vt_device *d) {
     const uint64_t page = 2 << 20;
     uint64_t waste = 0, small = 0;
@@ -322,7 +323,7 @@ static uint64_t rounding(const struct vt_process *p, const struct vt_device *d) 
     return waste + (page - small % page) % page;
 }
 
-/* By the peak of driver memory. */
+/* Fills the answer by the peak of driver memory. */
 static void fit_by_peak(struct vt_fit *fit) {
     const struct vt_device *d = fit->device;
     fit->outside_bytes = d->peak_bytes;
@@ -341,8 +342,8 @@ static void fit_by_peak(struct vt_fit *fit) {
 
 /* --- the answer --- */
 
-/* For logs that allow no definite answer. A compacted log has the peaks; with missing events, the real need may be
- * higher than recorded. */
+/* Sets the range of the need, for logs that allow no definite answer. A compacted log has the peaks; if events are
+ * missing, the real need may be higher than recorded. */
 static void set_range(struct vt_fit *fit) {
     const struct vt_device *d = fit->device;
     uint64_t recorded = d->peak_bytes + vt_known(fit->driver_bytes);

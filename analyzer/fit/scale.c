@@ -2,9 +2,9 @@
 /*
  * --scale: computes a factor for each call site (see fit.h). Called by fit.c.
  *
- * A site's role is the role that snapshots found for most of its bytes. Memory that no snapshot found is an
- * activation if it comes and goes with the iterations (a snapshot at the end finds few of those), and a gradient if
- * it outlives its backward pass. All allocations inside an optimizer count as the optimizer's, including temporary
+ * A site's role is the role that snapshots found for most of its bytes. Memory that comes and goes with the iterations
+ * is rarely in a snapshot at the end. If no snapshot shows its role, it counts as gradients if it outlives its backward
+ * pass, otherwise as activations. All allocations inside an optimizer count as the optimizer's, including temporary
  * buffers, which are as large as the parameters.
  */
 #include "fit.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The roles of a site's blocks in snapshots, in bytes; and the scale of one of its owners. */
+/* A site's bytes in snapshots, by role; and the scale for one of its owners. */
 struct seen {
     uint64_t bytes[VT_PURPOSES];
     struct vt_fit_scale *owner;
@@ -53,8 +53,8 @@ static bool is_inside(const struct vt_stack *stack, bool backward) {
     return found;
 }
 
-/* Whether its blocks come and go: most were freed, even if variables of a loop outside any function still hold the
- * last iteration's; or none lived for most of the run. */
+/* Whether a site's blocks come and go. Either most were freed (variables of a loop outside any function may still hold
+ * the last iteration's), or all were, and none lived for most of the run. */
 static bool is_transient(const struct vt_process *p, const struct vt_site *s) {
     uint64_t rest = s->first_at == VT_UNKNOWN ? 0 : vt_beyond(p->duration, s->first_at);
     uint64_t held = s->live_bytes > s->held_bytes ? s->live_bytes : s->held_bytes;
@@ -93,7 +93,7 @@ static struct vt_fit_scale *scale_of(const struct vt_process *p, const struct vt
     return chosen;
 }
 
-/* Lists owners, each container once. */
+/* Lists the owners' containers, each once. */
 static void list_owners(const struct vt_snapshot *snapshot, struct vt_string *message) {
     enum { SHOWN = 8 };
     for (uint32_t i = 0, j, shown = 0; i < snapshot->owner_count && shown < SHOWN; i++) {

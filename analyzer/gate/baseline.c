@@ -186,7 +186,7 @@ void vt_baseline_raise(struct vt_baseline *b, struct vt_stack_key *key, uint64_t
         e->blocks = blocks;
 }
 
-/* By name, not by size, so that a leak that grew keeps its position in a diff. */
+/* Sorts by name, not by size, so that a leak that grew keeps its position in a diff. */
 static int by_name(const void *a, const void *b) {
     const struct vt_stack_key *x = &((const struct vt_baseline_entry *)a)->key;
     const struct vt_stack_key *y = &((const struct vt_baseline_entry *)b)->key;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Baselines: known leaks, accepted until they grow. A baseline is a sorted text file, kept beside the source, with
- * readable diffs. Its names for leaks do not change when lines move, or between builds (stack_key.h). For
- * check_options.c and gate.c.
+ * Baselines: known leaks, accepted until they grow. A baseline is a sorted text file with readable diffs, kept beside
+ * the source. Its names for leaks stay the same when lines move, and between builds (stack_key.h). For check_options.c
+ * and gate.c.
  *
  *     vramtrace-baseline 1
  *     # comments
@@ -12,7 +12,7 @@
  *       scale_frame (leak.c)
  *       main (leak.c)
  *
- * The bytes are the most that one process may hold.
+ * One process may hold at most these bytes.
  */
 #ifndef VRAMTRACE_ANALYZER_BASELINE_H
 #define VRAMTRACE_ANALYZER_BASELINE_H
@@ -42,12 +42,12 @@ int vt_baseline_read(const char *path, struct vt_baseline *baseline, struct vt_s
 /* The entry with this key; NULL: none. Valid until the baseline changes. */
 struct vt_baseline_entry *vt_baseline_find(const struct vt_baseline *baseline, uint64_t hash);
 
-/* Adds an entry, or raises the figures of the existing one to these. Takes over `key`. */
+/* Adds an entry, or raises the existing one's figures to these. Takes over `key`. */
 void vt_baseline_raise(struct vt_baseline *baseline, struct vt_stack_key *key, uint64_t bytes,
                        uint64_t blocks);
 
-/* Sorts and writes it in one step: a reader sees the old file or the new one. Returns 0, or -errno
- * with `message`. */
+/* Sorts the baseline and replaces the file at once: a reader sees either the old file or the new one. Returns 0, or
+ * -errno with `message`. */
 int vt_baseline_write(struct vt_baseline *baseline, const char *path, struct vt_string *message);
 
 void vt_baseline_free(struct vt_baseline *baseline);

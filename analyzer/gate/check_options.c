@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's options, and the steps from logs to its reports (see check_options.h). model/failing_verdicts.c has the
+ * The gate's options, and the steps from logs to reports (see check_options.h). model/failing_verdicts.c has the
  * verdicts that fail by default.
  */
 #include "check_options.h"
@@ -184,7 +184,7 @@ const struct vt_option vt_check_options[] = {
     {.name = NULL},
 };
 
-/* Whether pytest's plugin also takes this option: all but outputs, limits for the whole process, and comparisons with
+/* Whether the pytest plugin also takes this option: all but outputs, limits for the whole process, and comparisons with
  * other runs. */
 static bool judges_tests(const struct vt_option *option) {
     return option->parse != parse_format && option->parse != parse_report &&
@@ -259,8 +259,8 @@ static int accept_all(struct vt_check *check, const struct vt_model *model, stru
     return status;
 }
 
-/* Reads the runs to compare with. Returns 0, or an exit status after printing an error. Without any the run is
- * analyzed, but does not pass. */
+/* Reads the runs to compare with. Returns 0, or an exit status after printing an error. Without earlier runs, the
+ * current one is analyzed but does not pass. */
 static int read_earlier(struct vt_check *check, const struct vt_model_options *options,
                         const struct vt_model *model) {
     struct vt_string message = {0};
@@ -303,7 +303,7 @@ static int write_one(const struct vt_check *check, const struct vt_gate *gate,
 
 /* A log without usable data must not pass as if nothing leaked. */
 static int check_judged(const struct vt_check *check, const struct vt_model *model) {
-    const struct vt_process *none = NULL; /* its allocations failed */
+    const struct vt_process *none = NULL; /* a process without a successful allocation */
     bool judged = check->allow_no_cuda;
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of the leak gate, one table for `vramtrace check` and `vramtrace run --check`, and the steps from logs
- * to reports. For cmd_check.c, run_options.c and run_check.c.
+ * The leak gate's options (one table for `vramtrace check` and `vramtrace run --check`), and the steps from logs to
+ * reports. For cmd_check.c, run_options.c and run_check.c.
  */
 #ifndef VRAMTRACE_ANALYZER_CHECK_OPTIONS_H
 #define VRAMTRACE_ANALYZER_CHECK_OPTIONS_H
@@ -32,21 +32,21 @@ struct vt_check {
     bool allow_no_cuda, ignore_status, print_suppressions, no_builtin;
     const char
         *last; /* the name of the last option; NULL: none. `run` refuses them without --check */
-    struct vt_string words; /* those that define a failure, one per line, as given */
+    struct vt_string words; /* the options that define a failure, one per line, as given */
 };
 
-/* For the fields of struct vt_check, with vt_check_note as their `note`. */
+/* They fill struct vt_check; vt_check_note is their `note`. */
 extern const struct vt_option vt_check_options[];
 void vt_check_note(void *check, const struct vt_option *option, const char *value);
 
 void vt_check_start(struct vt_check *check, const struct vt_model_builder *builder);
 void vt_check_free(struct vt_check *check);
 
-/* Call it after the last option: reads the suppressions and the baseline. Returns 0, or an exit status after printing
+/* Reads the suppressions and the baseline. Call it after the last option. Returns 0, or an exit status after printing
  * an error. */
 int vt_check_ready(struct vt_check *check);
 
-/* Checks before a long run whether all reports can be written to their files. Returns 0, or an exit status after
+/* Checks, before a long run, whether all reports can be written to their files. Returns 0, or an exit status after
  * printing an error. */
 int vt_check_may_start(const struct vt_check *check);
 

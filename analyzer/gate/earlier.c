@@ -57,15 +57,15 @@ static struct vt_gate_figure figure_of(const struct vt_earlier *e, unsigned meas
 
 /* --- which runs count --- */
 
-/* Reasons not to compare with a run's figures. */
+/* Reasons to leave a run out of the comparison. */
 enum flaw { FAILED = 1, KILLED = 2, UNENDED = 4, CUT = 8, LOST = 16 };
 
 struct reading {
     struct vt_earlier *earlier;
     struct vt_gate_options judges;
     struct vt_map programs; /* of the current run */
-    unsigned flaws; /* the current run has these itself, so they are no reason to leave a run out */
-    uint64_t until; /* when the current run began */
+    unsigned flaws;         /* of the current run: they are no reason to leave others out */
+    uint64_t until;         /* when the current run began */
 };
 
 static unsigned flaws_of(const struct vt_job_process *p) {
@@ -109,8 +109,8 @@ static void add_run(struct vt_earlier *e, const uint64_t bytes[VT_GATE_MEASURES]
     }
 }
 
-/* Adds the run of `count` processes, or leaves it out. Runs are read by start time; each is compared with the earlier
- * ones. */
+/* Adds the run of `count` processes, or leaves it out. Runs are read in the order of their start, and each is compared
+ * with the earlier ones. */
 static void read_run(struct reading *r, const struct vt_job *f, uint32_t first, uint32_t count) {
     struct vt_earlier *e = r->earlier;
     uint64_t bytes[VT_GATE_MEASURES] = {0};
@@ -162,7 +162,7 @@ static struct vt_job *job_of(const struct vt_model *model) {
     return job;
 }
 
-/* Adds the leaks of a process that counts: for each leak the largest amount of any process. */
+/* Adds the leaks of a process of a run that counts: for each leak, the largest amount of any process. */
 static bool add_leaks(void *to, const struct vt_model *one) {
     struct reading *r = to;
     struct vt_gate gate;

@@ -24,7 +24,7 @@ static struct vt_gate_finding *append_finding(struct vt_gate *g, uint32_t *room)
     return &g->findings[g->count++];
 }
 
-/* Whether lost events are the only reason that a device's peak is unknown. */
+/* Whether a device's peak is unknown only because events were lost. */
 static bool peak_is_open(const struct vt_gate_options *o, const struct vt_process *p) {
     for (uint32_t i = 0; i < p->device_count; i++)
         if (p->devices[i].peak_bytes > o->max_peak && p->devices[i].sure_peak_bytes <= o->max_peak)
@@ -32,8 +32,8 @@ static bool peak_is_open(const struct vt_gate_options *o, const struct vt_proces
     return false;
 }
 
-/* The number of lost events that leave the result of a process without failures open: any, if its live memory at the
- * end is unknown; otherwise those that could have shown growth or a peak. */
+/* How many lost events leave the result open for a process without failures: all of them if its live memory at the end
+ * is unknown, otherwise those that could have shown growth or a peak. */
 static uint64_t open_events(const struct vt_gate *g, const struct vt_process *p) {
     if (p->quality.missing_live)
         return p->quality.missing_live;
@@ -142,7 +142,7 @@ static void apply_baseline(struct vt_gate *g, uint32_t start) {
     }
 }
 
-/* Notes whether earlier runs had the leaks that are not in the baseline. They fail in either case. */
+/* Notes whether earlier runs had the leaks that are not in the baseline, which fail in either case. */
 static void apply_earlier(struct vt_gate *g, uint32_t start) {
     const struct vt_earlier *earlier = g->options->earlier;
     double more = g->options->max_increase > 0 ? g->options->max_increase : 0;
@@ -160,7 +160,7 @@ static void apply_earlier(struct vt_gate *g, uint32_t start) {
     }
 }
 
-/* --max-leaked: all failures pass together, or none does. */
+/* Applies --max-leaked: either all failures pass, or none does. */
 static void apply_tolerance(struct vt_gate *g) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < g->count; i++)
@@ -214,8 +214,8 @@ static int by_badness(const void *a, const void *b) {
                                     : VT_ORDER({x->device, y->device});
 }
 
-/* Ranks of one job usually hold the same. Among three or more processes, an outlier holds more than
- * twice the median. */
+/* Ranks of one job usually hold about the same amount. Among three or more processes, an outlier holds more than twice
+ * the median. */
 static void find_outliers(struct vt_gate *g) {
     uint32_t n = g->model->process_count;
     VT_SCOPED uint64_t *bytes = vt_alloc(n, sizeof *bytes);

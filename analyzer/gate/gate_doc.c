@@ -15,8 +15,8 @@
 enum {
     CALLERS = 8,    /* frames of a stack to show */
     LEAKS = 20,     /* leaks to show in full */
-    LINES = 1000,   /* rows of the table of the others: GitHub accepts 1 MiB per step */
-    NOTES = 4,      /* of processes */
+    LINES = 1000,   /* rows of the table of other leaks: GitHub accepts 1 MiB per step */
+    NOTES = 4,      /* notes on processes to show */
     PROCESSES = 16, /* rows of the table of processes */
     LISTED = 20,    /* rules that are unused, and entries of a baseline */
     COLUMN = 16
@@ -86,7 +86,7 @@ static const struct vt_doc_column line_columns[] = {
     {.title = "site", .before = 2, .code = true}};
 enum { LINE_COLUMNS = sizeof line_columns / sizeof *line_columns };
 
-/* A row for a source line: its bytes, its place, its largest site. */
+/* Adds a row for a source line: its bytes, its location, its largest site. */
 static void add_line(const struct vt_gate *g, const struct vt_gate_line *line, struct vt_doc *doc) {
     const struct vt_gate_finding *f = &g->findings[line->first];
     const char *known = line->known ? vt_gate_known_labels[line->known] : "";
@@ -141,7 +141,7 @@ static void add_heading(const struct vt_gate_page *page, const struct vt_gate_le
     vt_doc_heading(doc, VT_STYLE_BAD, "LEAK", "%s", words.text);
 }
 
-/* A leak, with its worst line in full. */
+/* Adds a leak, with its worst line in full. */
 static void add_failure(const struct vt_gate_page *page, const struct vt_gate_leak *leak,
                         struct vt_doc *doc) {
     const struct vt_gate_message *said = &page->said[leak->first];
@@ -170,7 +170,7 @@ static void add_failure(const struct vt_gate_page *page, const struct vt_gate_le
     vt_doc_add(doc, VT_DOC_END, NULL);
 }
 
-/* Leaks that are not shown in full: a row for each line. */
+/* Adds the leaks that are not shown in full: a row for each line. */
 static void add_more(const struct vt_gate *g, uint32_t shown, struct vt_doc *doc) {
     uint64_t sum = 0;
     uint32_t first = shown < g->leak_count ? g->leaks[shown].first : g->line_count;
@@ -191,7 +191,7 @@ static void add_more(const struct vt_gate *g, uint32_t shown, struct vt_doc *doc
 
 /* --- the processes --- */
 
-/* A row for each process, by rank; if not all fit, the failing ones first. */
+/* Adds a row for each process, by rank. If not all fit, the failing ones come first. */
 static void add_processes(const struct vt_gate_page *page, struct vt_doc *doc) {
     static const struct vt_doc_column columns[] = {
         {.title = "", .before = 2, .width = 6},
@@ -230,7 +230,7 @@ static void add_rest(uint32_t count, struct vt_doc *doc) {
         vt_doc_row(doc, "", "and %s more", VT_NUMBER(count - LISTED));
 }
 
-/* Rules that suppressed nothing, and baseline entries that the run does not have. */
+/* Adds the rules that suppressed nothing, and the baseline entries that the run does not have. */
 static void add_unused(const struct vt_gate *g, struct vt_doc *doc) {
     const struct vt_suppressions *s = g->options->suppressions;
     const struct vt_baseline *b = g->options->baseline;
@@ -309,7 +309,7 @@ static void add_judged(const struct vt_gate_page *page, struct vt_doc *doc) {
                                              : "live memory at the end is known");
 }
 
-/* Figures compared with earlier runs, and notes that limit a pass. */
+/* Adds the figures compared with earlier runs, and notes that qualify a pass. */
 static void add_notes(const struct vt_gate_page *page, struct vt_doc *doc) {
     uint32_t count = page->note_count < NOTES ? page->note_count : NOTES;
     for (unsigned m = 0; m < VT_GATE_MEASURES; m++)

@@ -11,7 +11,7 @@ struct vt_gate_page;
 
 struct vt_gate_format {
     const char *name, *help;
-    bool shown; /* by a terminal or a log, which must not interpret its contents */
+    bool shown; /* on a terminal or in a log, which must not interpret its contents */
     void (*write)(const struct vt_gate_page *page);
 };
 

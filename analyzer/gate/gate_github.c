@@ -2,8 +2,8 @@
 /*
  * The gate's result as GitHub workflow commands: an annotation at each line that fails, and the step summary
  * (Markdown, appended to the file that GITHUB_STEP_SUMMARY names). GitHub shows ten errors of a step and drops the
- * rest, so the ten worst are written. The summary has all; without a summary, the others are plain lines of the
- * step's log.
+ * rest, so only the ten worst become annotations. The summary has all failures; without a summary, the other ones are
+ * plain lines of the step's log.
  */
 #include "gate_formats.h"
 #include "gate_words.h"
@@ -21,7 +21,7 @@
 
 #define ANNOTATIONS 10
 
-/* `property`: between the command's name and "::", where ':' and ',' are special. */
+/* `property`: the text stands between the command's name and "::", where ':' and ',' are special. */
 static void put_escaped(FILE *out, const char *s, bool property) {
     size_t left = strlen(s);
     while (left) {
@@ -88,8 +88,8 @@ static void summary(const struct vt_gate_page *page) {
     vt_doc_free(&doc);
 }
 
-/* Appends to the file that GitHub names. False if there is none or it cannot be written; the gate's result stays the
- * same. */
+/* Appends to the file that GitHub names. False if there is none, or if it cannot be written, which does not change the
+ * gate's result. */
 static bool write_summary(const struct vt_gate_page *page) {
     const char *path = getenv("GITHUB_STEP_SUMMARY");
     if (!path || !*path)
@@ -127,7 +127,7 @@ void vt_gate_github_write(const struct vt_gate_page *page) {
     }
     for (uint32_t i = 0; i < lines && i < room; i++)
         annotation(page, &page->said[i]);
-    for (uint32_t i = 0; i < page->note_count && i < ANNOTATIONS; i++) { /* likewise ten */
+    for (uint32_t i = 0; i < page->note_count && i < ANNOTATIONS; i++) { /* again at most ten */
         fputs("::notice title=GPU memory::", out);
         put_escaped(out, page->notes[i], false);
         fputc('\n', out);

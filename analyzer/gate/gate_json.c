@@ -45,7 +45,7 @@ static char *file_of(const struct vt_process *p, const struct vt_frame *f, const
     return location.file;
 }
 
-/* `number`: which of the process's it is. */
+/* `number`: the finding's number within its process. */
 static void finding(struct writer *w, const struct vt_gate_finding *f, uint32_t number) {
     static const char *const outcomes[] = {"failed", "tolerated", "suppressed", "accepted"};
     struct vt_json *j = &w->j;
@@ -136,7 +136,7 @@ static void leak_line(struct writer *w, const struct vt_gate_message *said) {
     }
 }
 
-/* The failures by leak and line, of all processes, without devices over their budget. */
+/* Writes the failures of all processes by leak and line, without devices over their budget. */
 static void write_failures(struct writer *w) {
     struct vt_json *j = &w->j;
     const struct vt_gate *g = w->gate;
@@ -171,7 +171,7 @@ static void rules(struct writer *w) {
     vt_json_close(j, '}');
 }
 
-/* The figures beside those of earlier runs. */
+/* Writes the figures beside those of earlier runs. */
 static void write_against(struct writer *w) {
     static const char *const left_out[VT_EARLIER_WHYS] = {"other_program", "unended", "incomplete",
                                                           "exceeded"};

@@ -2,7 +2,7 @@
 /*
  * The gate's result as JUnit XML, by the schema of Jenkins' xUnit plugin: a test suite with a test case for each
  * failing line, and one for each process and device without failures. A test case has at most one failure, because
- * GitLab and Jenkins show only one; its name is unique and has no process id, because they compare runs by it.
+ * GitLab and Jenkins show only one. Its name is unique and has no process id, because they compare runs by the names.
  */
 #include "gate_formats.h"
 #include "gate_words.h"
@@ -81,7 +81,7 @@ static void begin_case(struct suite *s, const char *name, const struct vt_proces
 
 /* --- failures --- */
 
-/* The processes of a line: "in rank 0, hold (pid 41); rank 1, hold (pid 42)". */
+/* Writes the processes of a line: "in rank 0, hold (pid 41); rank 1, hold (pid 42)". */
 static void processes(struct suite *s, const struct vt_gate_line *line) {
     const struct vt_gate *g = s->gate;
     VT_SCOPED bool *has = vt_alloc(g->model->process_count, sizeof *has);
@@ -109,7 +109,7 @@ static void frames(struct suite *s, const struct vt_gate_finding *f) {
     }
 }
 
-/* The stack of each call site of a line, with its bytes if there are several. */
+/* Writes the stack of each call site of a line, with the site's bytes if there are several. */
 static void stacks(struct suite *s, const struct vt_gate_line *line) {
     enum { STACKS = 16 };
     VT_SCOPED_MAP seen = {0};
@@ -158,7 +158,7 @@ static void failing_line(struct suite *s, const struct vt_gate_message *said) {
     fputs("</failure>\n    </testcase>\n", s->out);
 }
 
-/* A test case for a figure compared with earlier runs. */
+/* Writes a test case for a figure compared with earlier runs. */
 static void figure_case(struct suite *s, unsigned measure) {
     VT_SCOPED char *name = vt_formatted("increase: %s", vt_gate_measure_names[measure]);
     begin_case(s, name, &s->gate->model->processes[s->gate->order[0]]);
@@ -173,7 +173,7 @@ static void figure_case(struct suite *s, unsigned measure) {
 
 /* --- passes --- */
 
-/* Whether a process has a test case for a device: nothing failed there, and it uses the device or no device at all. */
+/* Whether a process gets a test case for a device: it has no failure there, and it uses this device or none at all. */
 static bool wanted(const struct vt_gate *gate, uint32_t process, unsigned device) {
     const struct vt_process *p = &gate->model->processes[process];
     bool known = !p->device_count && device == VT_DEVICE_HOST && !gate->processes[process].failed;
@@ -232,7 +232,7 @@ void vt_gate_junit_write(const struct vt_gate_page *page) {
         for (unsigned device = 0; device < 256; device++)
             if (wanted(gate, gate->order[i], device))
                 passing_device(&s, gate->order[i], device);
-    for (uint32_t i = 0; i < page->note_count; i++) { /* about the suite, not a device */
+    for (uint32_t i = 0; i < page->note_count; i++) { /* they are about no device */
         fputs(i ? "\n" : "    <system-out>", out);
         put_xml(out, page->notes[i]);
     }

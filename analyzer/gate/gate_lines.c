@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Failures as a reader sees them (see gate_lines.h), and why they fail.
+ * Failures as reports show them (see gate_lines.h), with their reasons.
  *
- * Readers work line by line: each line is named with its own bytes and blocks, whatever else its function loses. The
- * same line in several processes is one. The model groups lines into leaks; a group found in one process holds for
- * all.
+ * Readers work line by line: each line has its own bytes and blocks, whatever else its function leaks. A line in
+ * several processes counts once. The model groups lines into leaks; a group found in one process holds for all
+ * processes.
  */
 #include "gate_lines.h"
 
@@ -14,7 +14,8 @@
 
 /* --- lines --- */
 
-/* Findings with the same key are one line. The key includes verdict and call, so these hold for the whole line. */
+/* Findings with the same key are one line. The key includes verdict and call, so all of a line's findings share
+ * these. */
 static uint64_t line_key(const struct vt_gate_finding *f) {
     if (!f->site)
         return vt_mix(f->device);
@@ -25,7 +26,7 @@ static uint64_t line_key(const struct vt_gate_finding *f) {
     return vt_hash_bytes(key + (uint64_t)f->site->verdict * 8 + f->site->layer, api, strlen(api));
 }
 
-/* Partly new and partly known is larger. */
+/* A new and a known part together give VT_GATE_LARGER. */
 static enum vt_gate_known both_known(enum vt_gate_known a, enum vt_gate_known b) {
     return a == b || !b ? a : !a ? b : VT_GATE_LARGER;
 }
@@ -46,7 +47,7 @@ static void add_to_line(const struct vt_gate *g, struct vt_gate_line *line,
     line->alloc_count += f->site->alloc_count;
 }
 
-/* A failure's position: by leak, then by line, the worst of each first. */
+/* A failure's position: sorted by leak, then by line, the worst of each first. */
 struct place {
     uint64_t leak_badness, line_badness;
     uint32_t leak, line;
@@ -72,7 +73,7 @@ static void number_lines(const struct vt_gate *g, struct place *places) {
     }
 }
 
-/* A leak has the number of its first line. */
+/* Gives each leak the number of its first line. */
 static void number_leaks(const struct vt_gate *g, struct place *places) {
     VT_SCOPED uint32_t *sets = vt_sets_make(g->failures);
     VT_SCOPED_MAP by_leak = {0};
@@ -178,7 +179,7 @@ static void add_counts(const struct vt_gate_line *line, const char *from, struct
                          line->context_freed_by ? line->context_freed_by : "an unknown call");
 }
 
-/* The evidence without times, rates, and other figures that vary from run to run. */
+/* Writes the evidence without times, rates and other figures that vary from run to run. */
 static void stable_why(const struct vt_gate_line *line, const struct vt_site *worst,
                        const char *from, struct vt_string *why) {
     enum vt_verdict verdict = worst->verdict;
@@ -194,7 +195,7 @@ static void stable_why(const struct vt_gate_line *line, const struct vt_site *wo
     else if (verdict == VT_VERDICT_GROWING)
         vt_string_add(why, "; live memory rose over the run and would go on rising");
     if (worst->bound)
-        vt_string_add(why, "; what keeps it takes only so many entries");
+        vt_string_add(why, "; its owner holds only so many entries");
 }
 
 /* For a line with several failures. */
@@ -208,10 +209,10 @@ static void common_why(const struct vt_gate_line *line, const struct vt_site *wo
     else
         add_counts(line, from, why);
     if ((worst->verdict == VT_VERDICT_GROWING || worst->bound) && worst->why)
-        vt_string_format(why, "; of the largest: %s", worst->why);
+        vt_string_format(why, "; the largest: %s", worst->why);
 }
 
-/* For a device over its budget; the same device of several processes is one line. */
+/* For a device over its budget. The same device of several processes makes one line. */
 static void peak_why(const struct vt_gate *g, const struct vt_gate_line *line, bool stable,
                      struct vt_string *why) {
     const struct vt_gate_finding *f = &g->findings[line->first];
@@ -251,7 +252,7 @@ char *vt_gate_why(const struct vt_gate *g, const struct vt_gate_line *line, bool
         vt_string_format(&why, "; grown beyond the %s that the baseline accepts",
                          VT_BYTES(f->accepted_bytes));
     else if (f->accepted_bytes != VT_UNKNOWN)
-        vt_string_format(&why, "; its function holds %s from such calls; the baseline accepts %s",
+        vt_string_format(&why, "; its function's calls hold %s together; the baseline accepts %s",
                          VT_BYTES(f->of_group.bytes), VT_BYTES(f->accepted_bytes));
     if (f->earlier_bytes != VT_UNKNOWN)
         vt_string_format(&why, "; earlier runs held at most %s", VT_BYTES(f->earlier_bytes));

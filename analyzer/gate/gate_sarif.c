@@ -106,7 +106,7 @@ static void write_call_stack(struct writer *w, const struct vt_process *p,
     vt_json_close(j, ']');
 }
 
-/* A source line among those whose stacks have the same key. */
+/* One of the source lines whose stacks have the same key. */
 struct stack_line {
     uint64_t group;
     uint32_t line;
@@ -122,7 +122,7 @@ static int by_stack_line(const void *a, const void *b) {
     return VT_ORDER({x->group, y->group}, {x->line, y->line});
 }
 
-/* Each stack and line once, sorted. */
+/* Lists each pair of a stack key and a line once, sorted. */
 static void find_stack_lines(struct writer *w) {
     uint32_t kept = 0;
     w->lines = vt_alloc(w->gate->count, sizeof *w->lines);
@@ -136,8 +136,8 @@ static void find_stack_lines(struct writer *w) {
     w->line_count = kept;
 }
 
-/* Code hosts match results of different runs by this fingerprint. It consists of the stack's key, which does not
- * change between builds, and the number of the line among the leaking lines with that key. */
+/* Code hosts match results of different runs by this fingerprint. It consists of the stack's key, which does not change
+ * between builds, and the line's number among the leaking lines with that key. */
 static void fingerprint(struct writer *w, const struct vt_gate_finding *f) {
     struct stack_line key = {f->group, line_number(f)},
                       *at = bsearch(&key, w->lines, w->line_count, sizeof key, by_stack_line);
@@ -189,7 +189,7 @@ static void result(struct writer *w, const struct vt_gate_finding *f) {
     free(said.sentence);
 }
 
-/* A figure that is larger than in earlier runs. It has no source line. */
+/* Writes a figure that is larger than in earlier runs. It has no source line. */
 static void larger_figure(struct writer *w, unsigned measure) {
     struct vt_json *j = &w->j;
     VT_SCOPED char *words =
@@ -222,7 +222,7 @@ static void tool(struct writer *w) {
     vt_json_close(j, '}');
 }
 
-/* The processes' notes, as notifications of the tool's run. */
+/* Writes the processes' notes, as notifications of the tool's run. */
 static void write_notifications(struct writer *w) {
     struct vt_json *j = &w->j;
     if (!w->page->note_count)

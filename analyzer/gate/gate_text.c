@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate's result as text: its document (gate_doc.c) below the headline.
+ * The gate's result as text: the headline, then the document of gate_doc.c.
  */
 #include "gate_formats.h"
 #include "gate_words.h"

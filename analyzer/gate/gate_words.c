@@ -48,8 +48,8 @@ static char *below(const char *path, const char *root) {
     return vt_strdup(path + length + (length > 1));
 }
 
-/* The longest end of a path that is a file below `root`. This finds the sources of a build made elsewhere, in a
- * container or another checkout. NULL: there is none. Free it. */
+/* The longest trailing part of a path that is a file below `root`. This finds the sources of a build made elsewhere,
+ * such as in a container or another checkout. NULL: there is none. Free it. */
 static char *by_its_end(const char *path, const char *root) {
     for (const char *end = strchr(path + (*path == '/'), '/'); end; end = strchr(end + 1, '/')) {
         VT_SCOPED char *here = vt_formatted("%s%s", strcmp(root, "/") ? root : "", end);
@@ -60,9 +60,8 @@ static char *by_its_end(const char *path, const char *root) {
     return NULL;
 }
 
-/* A file name relative to a folder of the compiler's choice. It is used only if the file exists there, because libc's
- * files are also named like this. For user code, the path's end is also looked up. Sets `file` and `inside`, or
- * neither. */
+/* Handles a file name relative to a folder that only the compiler knew. The name is used only if such a file exists,
+ * because libc's file names are also relative. For user code, the trailing parts of the path are also tried. */
 static void find_relative(const struct vt_process *p, const char *top,
                           struct vt_gate_location *location) {
     const struct vt_frame *frame = location->frame;
@@ -103,8 +102,8 @@ void vt_gate_location_find(const struct vt_process *p, const struct vt_stack *st
                            const char *root, struct vt_gate_location *location) {
     const struct vt_frame *first = vt_stack_main_frame(stack);
     vt_gate_location_of(p, first, root, location);
-    /* Code hosts annotate only files of the repository, so an outer frame of user code below the root is better than
-     * an inner one outside. */
+    /* Code hosts annotate only files of the repository, so an outer frame of user code below the root is better than an
+     * inner frame outside. */
     for (uint32_t i = 0; !location->inside && i < stack->count; i++) {
         struct vt_gate_location other;
         if (!vt_stack_frame(stack, i)->user_code)
@@ -141,8 +140,8 @@ char *vt_gate_call_text(const struct vt_gate_message *said) {
     return vt_stack_key_call_text(&site);
 }
 
-/* Adds "Same leak as train.py:41 in step." to all lines of a leak but the first, which gets its owners and the
- * advice. */
+/* Adds a leak's owners to each of its lines, the advice to the first one, and "Same leak as train.py:41 in step" to the
+ * others. */
 static void write_leak(const struct vt_gate *gate, const struct vt_gate_finding *f, bool stable,
                        struct vt_string *text) {
     const struct vt_gate_line *line = f->outcome == VT_GATE_FAILS ? &gate->lines[f->line] : NULL;
@@ -287,7 +286,7 @@ static char *figure_text(const struct vt_gate *gate, unsigned measure, bool stab
     return text.text;
 }
 
-/* " (1 new, 2 larger)": of the leaks that fail. */
+/* Adds " (1 new, 2 larger)", counted over the leaks that fail. */
 static void count_known(const struct vt_gate *gate, struct vt_string *line) {
     uint32_t counts[VT_GATE_KNOWNS] = {0}, said = 0;
     for (uint32_t i = 0; i < gate->leak_count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All runs of a folder as one job, and the figures that compare runs (see job.h). For the gate (--against) and `diff
- * --run all`.
+ * Reads all runs of a folder as one job, and computes the figures that compare runs (see job.h). For the gate
+ * (--against) and `diff --run all`.
  */
 #include "job.h"
 

@@ -40,7 +40,7 @@ void vt_job_find_shown(struct vt_job *f) {
             const struct vt_job_process *p = &f->processes[peers->processes[k]];
             if (p->oom_count && !vt_ended_well(p->ending)) {
                 show(f, &shown, peers->processes[k]);
-                break; /* the others are in the table */
+                break; /* the report's table has the others */
             }
         }
     }

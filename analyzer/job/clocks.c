@@ -2,9 +2,8 @@
 /*
  * Places the processes of several hosts on one time line (see clocks.h).
  *
- * All processes of a host share one offset between real time and monotonic time, so their order is exact. Between
- * hosts only the real-time clocks can be compared. They may differ, and no clock shows that; but peers begin together
- * and end together.
+ * All processes of a host share one offset between real time and monotonic time, so their order is exact. Between hosts
+ * only the real-time clocks can be compared. They may differ unnoticed; but peers begin together and end together.
  */
 #include "clocks.h"
 
@@ -12,11 +11,11 @@
 
 #include <stdlib.h>
 
-/* All ranks of a host began later than those of another, and ended later by the same time. This is reported if the
- * delay is this many times the spread within a host, and the disagreement between begins and ends. */
+/* The case: a host's ranks all began, and ended, later than another's by the same time. Reported if the delay
+ * exceeds this many times a host's spread and the begin-to-end disagreement. */
 #define APART_SPREADS 3
 
-/* ... and longer than well-kept clocks differ, and than a launcher may need. */
+/* ... and is longer than any skew of synchronized clocks or launch delay. */
 #define APART_NS 1000000000u
 
 /* --- one host --- */
@@ -52,7 +51,7 @@ void vt_job_set_clocks(struct vt_job *f) {
 
 /* --- several hosts --- */
 
-/* When the ranks of a host began and ended, of one group of peers. */
+/* When one peer group's ranks on a host began and ended. */
 struct span {
     uint64_t first_start, last_start, first_end, last_end;
     uint32_t count;
@@ -91,7 +90,7 @@ static int64_t apart_by(const struct span *a, const struct span *b) {
     return by;
 }
 
-/* Compares the hosts of one group with that of the first rank. */
+/* Compares one group's hosts with the first rank's host. */
 static void compare_hosts(struct vt_job *f, const struct vt_job_peers *peers, struct span *spans) {
     uint32_t to = f->processes[peers->processes[0]].host;
     for (uint32_t i = 0; i < f->host_count; i++)

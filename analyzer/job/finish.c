@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps that need all processes of a job (see job.h): the order of processes and of their rows.
+ * The steps that need all processes of a job (see job.h), such as the order of processes and of their rows.
  */
 #include "clocks.h"
 #include "job.h"
@@ -29,7 +29,8 @@ static void sort_processes(struct vt_job *f) {
     vt_job_move_rows(f, places);
 }
 
-/* A row of a process with its sort key: summary rows last, equal values by the key of their line or owner. */
+/* A row of a process with its sort key. Summary rows come last; equal values are ordered by the key of their line or
+ * owner. */
 struct ranked_cell {
     uint64_t rest, key;
     struct vt_job_cell cell;

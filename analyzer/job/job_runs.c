@@ -73,7 +73,7 @@ static bool is_rank_of(const struct vt_job_process *p, const struct vt_job_proce
     return p->rank >= 0 && p->rank == q->rank && p->run == q->run;
 }
 
-/* The next start of a process's rank. Later processes with the same number that are not starts are helpers. */
+/* The next start of a process's rank. Later processes with the same rank number may also be helpers. */
 static uint32_t next_start_of(const struct vt_job *f, uint32_t process) {
     const struct vt_job_process *p = &f->processes[process];
     for (uint32_t next = process + 1; next < f->process_count && is_rank_of(&f->processes[next], p);
@@ -83,8 +83,8 @@ static uint32_t next_start_of(const struct vt_job *f, uint32_t process) {
     return VT_JOB_NONE;
 }
 
-/* After a failure a launcher restarts a rank; torchrun marks this. A rank's helpers share its number and run beside
- * it; they are not restarts. */
+/* After a failure a launcher restarts a rank; torchrun marks this in the environment. A rank's helpers, which share
+ * its number and run beside it, are no restarts. */
 void vt_job_count_restarts(struct vt_job *f) {
     for (uint32_t i = 0; i < f->process_count; i++) {
         struct vt_job_process *p = &f->processes[i];

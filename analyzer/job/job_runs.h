@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes of a job are one run, and which are restarts of one rank. Called by finish.c.
+ * Finds the processes of a job that form one run, or are restarts of one rank. Called by finish.c.
  */
 #ifndef VRAMTRACE_ANALYZER_JOB_RUNS_H
 #define VRAMTRACE_ANALYZER_JOB_RUNS_H
@@ -10,10 +10,10 @@
 /* Numbers the runs by their first start: sets vt_job_process.run. */
 void vt_job_find_runs(struct vt_job *job);
 
-/* Sets vt_job_process.restart and next_start; they are in the job's order. */
+/* Sets vt_job_process.restart and next_start; processes must be in the job's order. */
 void vt_job_count_restarts(struct vt_job *job);
 
-/* Whether its end is unknown: it is still running, or was killed. */
+/* Whether a process's end is unknown: it is still running, or was killed. */
 bool vt_job_is_running(const struct vt_job_process *process);
 
 #endif

@@ -17,8 +17,8 @@ struct writer {
     const struct vt_job *job;
     struct vt_gzip *gzip;
     uint64_t *runs;                 /* by number: the id of the run's first process */
-    struct vt_merged_record record; /* the row that is written next */
-    struct vt_string row;           /* the same as text */
+    struct vt_merged_record record; /* the next row */
+    struct vt_string row;           /* the next row as text */
 };
 
 /* --- a row as text --- */
@@ -95,7 +95,7 @@ static void add_row(struct writer *w, unsigned kind) {
     vt_gzip_add(w->gzip, w->row.text, w->row.length);
 }
 
-/* Kinds of rows may have a column of the same name. */
+/* Several kinds of rows may have a column of the same name; false for all but the first. */
 static bool is_first_of_name(size_t index) {
     for (size_t i = 0; i < index; i++)
         if (!strcmp(vt_merged_columns[i].name, vt_merged_columns[index].name))
@@ -121,7 +121,7 @@ static void add_schema(struct writer *w) {
 static void set_process(struct writer *w, uint32_t index) {
     const struct vt_job_process *p = &w->job->processes[index];
     w->record.process = *p;
-    w->record.process.log = vt_basename(p->log); /* its folder means nothing on other machines */
+    w->record.process.log = vt_basename(p->log); /* the folder means nothing on other machines */
     w->record.run = w->runs[p->run];
     w->record.host = w->job->hosts[p->host].name;
     w->record.boot = w->job->hosts[p->host].boot;
@@ -182,7 +182,7 @@ static void add_owned(struct writer *w, const struct vt_job_owned *o) {
 
 /* --- the order --- */
 
-/* The place of a row in the file: by the text of its line or owner, then by that one's key. */
+/* A row's position in the file: by the text of its line or owner, then by the line's or owner's key. */
 struct place {
     const char *text; /* the job stores each text once */
     uint64_t key;

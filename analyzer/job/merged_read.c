@@ -4,9 +4,9 @@
  * order, numbers in digits. Input is not trusted: any other form is refused, and values are checked before they are
  * added.
  *
- * Why no JSON library: a file of 10,000 processes has a million rows of one known form. They are decoded directly
- * into the fields of a record, without allocations: json-c needs 0.33 s for the rows of 1,000 processes, a whole
- * report on them 0.2 s. It would also be one more dependency.
+ * Why no JSON library: a file of 10,000 processes has a million rows of one known form. They are decoded directly into
+ * the fields of a record, without allocations. json-c needs 0.33 s for the rows of 1,000 processes; a whole report on
+ * them takes 0.2 s. json-c would also be another dependency.
  */
 #define _GNU_SOURCE
 #include "job.h"
@@ -41,8 +41,8 @@ struct reader {
     const char *path;
     uint64_t bytes; /* of the file */
     struct vt_string *message;
-    uint64_t number; /* of the row; the first is 1 */
-    char *row, *at;  /* its text, and the next byte to read */
+    uint64_t number; /* the row's number, from 1 */
+    char *row, *at;  /* the row's text, and the next byte to read */
     bool begun;      /* the schema was read */
     /* The row's values. Its texts are in `row`. */
     struct vt_merged_record record;
@@ -50,12 +50,12 @@ struct reader {
     struct vt_job *job;
     struct vt_map processes; /* id -> index in the job, or SKIPPED */
     struct vt_map devices;   /* device_key -> index in the job */
-    uint32_t process;        /* of the row */
+    uint32_t process;        /* of the current row */
     uint32_t line;           /* the last line read, or VT_JOB_NONE, and its id: */
     uint64_t line_id;
 };
 
-#define SKIPPED (VT_JOB_NONE - 1) /* the job has that process already */
+#define SKIPPED (VT_JOB_NONE - 1) /* the job already has that process */
 
 static int __attribute__((format(printf, 2, 3))) fail(struct reader *r, const char *format, ...) {
     VT_SCOPED char *what = NULL;
@@ -106,10 +106,10 @@ static int next_row(struct reader *r) {
     EXPECT(r, !found || strncmp(r->row, ROW_START, strlen(ROW_START)),
            "expected the end of the row, found %s",
            gzeof(r->in) ? "that of the file: it is cut off" : "a zero byte");
-    return found; /* not a row */
+    return found; /* invalid row */
 }
 
-/* Whether this text comes next; consumes it. */
+/* Whether this text comes next; consumes it if so. */
 static bool comes(struct reader *r, const char *text) {
     size_t length = strlen(text);
     if (strncmp(r->at, text, length))
@@ -215,7 +215,6 @@ static void set_number(const struct vt_merged_column *c, void *field, uint64_t n
         *(uint64_t *)field = number;
 }
 
-/* Sets a field to unknown. */
 static void set_null(const struct vt_merged_column *c, void *field) {
     if (c->type->size)
         set_number(c, field, c->type->unknown);
@@ -230,7 +229,7 @@ static int read_value(struct reader *r, const struct vt_merged_column *c, void *
     switch (c->type->form) {
     case VT_MERGED_TEXT:
         return read_text(r, c->name, field);
-    case VT_MERGED_TIME: /* also present as a number */
+    case VT_MERGED_TIME: /* the row also has it as a number */
         return read_text(r, c->name, &unused);
     case VT_MERGED_LIST:
         return read_levels(r, c->name, field);
@@ -251,7 +250,7 @@ static int read_value(struct reader *r, const struct vt_merged_column *c, void *
     return error;
 }
 
-/* Whether this column comes next; consumes its name. */
+/* Whether this column comes next; consumes its name if so. */
 static bool comes_column(struct reader *r, const char *name) {
     char *start = r->at;
     if (comes(r, ",\"") && comes(r, name) && comes(r, "\":"))
@@ -260,7 +259,7 @@ static bool comes_column(struct reader *r, const char *name) {
     return false;
 }
 
-/* Whether the next column is one that rows of this kind have. */
+/* Whether the next column is known for rows of this kind. */
 static bool comes_known(struct reader *r, unsigned kind) {
     char *start = r->at;
     bool known = false;
@@ -325,7 +324,7 @@ static int read_columns(struct reader *r, unsigned kind) {
 
 /* --- rows --- */
 
-/* Whether `word` is one of these names, or NULL if allowed. */
+/* Whether `word` is one of these names, or is NULL and `or_null` is set. */
 static bool is_word(const char *word, const char *const *names, uint32_t count, bool or_null) {
     return word ? vt_kind_find(word, names, count) != UINT32_MAX : or_null;
 }
@@ -348,7 +347,7 @@ static int read_schema(struct reader *r) {
            "it is of schema %s, and this vramtrace %s reads up to " VT_MERGED_SCHEMA
            "%d: read it with the newer vramtrace that wrote it",
            schema, VT_VERSION, VT_MERGED_VERSION);
-    vt_map_free(&r->processes); /* concatenated files */
+    vt_map_free(&r->processes); /* if files are concatenated */
     r->line = VT_JOB_NONE;
     r->begun = true;
     return 0;
@@ -390,7 +389,7 @@ static int read_device(struct reader *r) {
     return 0;
 }
 
-/* Series follow their devices. */
+/* Reads a series; it follows its device's row. */
 static int read_series(struct reader *r) {
     const struct vt_levels *read = &r->record.levels;
     EXPECT(r, read->peak < read->count && read->from <= read->to,
@@ -450,7 +449,7 @@ static int read_oom(struct reader *r) {
     return error;
 }
 
-/* The handler of each kind of row, and the part of the record that is then added to the job. */
+/* The handler of each kind of row, and the part of the record that it adds to the job. */
 static const struct taken {
     int (*take)(struct reader *);
     enum vt_job_rows rows;
@@ -478,7 +477,7 @@ static int read_row(struct reader *r) {
            VT_MERGED_VERSION);
     uint32_t kind = vt_kind_find(r->record.row, vt_merged_kinds, VT_MERGED_KINDS);
     if (kind == UINT32_MAX)
-        return 0; /* written by a later version */
+        return 0; /* a kind from a later version */
     error = read_columns(r, 1u << kind);
     if (!error && kind != 0)
         error = find_process(r);
@@ -487,7 +486,7 @@ static int read_row(struct reader *r) {
     if (!error && taken[kind].part && r->process != SKIPPED) {
         const char *part = (char *)&r->record + taken[kind].part;
         uint32_t *process = vt_job_add_row(r->job, taken[kind].rows, part);
-        *process = r->process; /* the first member of each */
+        *process = r->process; /* the first member of each kind */
     }
     return error;
 }

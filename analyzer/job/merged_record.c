@@ -22,7 +22,7 @@ enum {
     EVERY = (1 << VT_MERGED_KINDS) - 1
 };
 
-/* Column types. Readers use signed numbers, so none is larger. */
+/* Column types. Other tools read signed numbers, so no value may be larger. */
 /* clang-format off */
 static const struct vt_merged_type
     TEXT     = {VT_MERGED_TEXT, "\"\"", 0, 0, true, 0, NULL, false},

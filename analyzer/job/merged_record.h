@@ -29,7 +29,7 @@ struct vt_merged_record {
     const char *row; /* the kind's name */
     struct vt_job_process process;
     uint64_t run;            /* the id of the run's first process */
-    const char *host, *boot; /* of the process's host */
+    const char *host, *boot; /* of the host */
     unsigned device_number;  /* the device's ordinal, in rows that have a device */
     struct vt_levels levels; /* of a series */
     struct vt_job_line line; /* in rows without a line only the layer is set */
@@ -48,20 +48,20 @@ enum vt_merged_form {
     VT_MERGED_TIME,
     VT_MERGED_FLAG,
     VT_MERGED_LIST,
-    VT_MERGED_WORD, /* a number in the struct, a word in the file */
+    VT_MERGED_WORD, /* a number in the struct, but a word in the file */
 };
 
 /* How the values of a column are written, and the type of its fields. */
 struct vt_merged_type {
     enum vt_merged_form form;
     const char *empty; /* a value of this type, for the first row of a file */
-    /* of numbers: */
-    size_t size;      /* bytes of the field, 4 or 8; 0: it is no number */
+    /* for numbers: */
+    size_t size;      /* bytes of the field, 4 or 8; 0: not a number */
     uint64_t most;    /* largest accepted value */
     bool null;        /* whether null may be written */
-    uint64_t unknown; /* the value of the field for null */
+    uint64_t unknown; /* the field's value for null */
     const char *const *words;
-    bool optional; /* where a row lacks the column it is `unknown`, though null is never written */
+    bool optional; /* `unknown` if a row lacks the column, though null is never written */
 };
 
 struct vt_merged_column {
@@ -73,7 +73,7 @@ struct vt_merged_column {
 extern const struct vt_merged_column vt_merged_columns[];
 extern const size_t vt_merged_column_count;
 
-/* The field of a row for this column, and the number that is in it. */
+/* The field of a row for this column, and the number in the field. */
 static inline void *vt_merged_field(const struct vt_merged_record *record,
                                     const struct vt_merged_column *column) {
     return (char *)record + column->offset;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes of a job differ from their peers (see outliers.h).
+ * Finds the processes of a job that differ from their peers (see outliers.h).
  *
- * Compared are each process's peak, the peaks of the call sites of each line of code, and the memory of each owner. A
+ * We compare each process's peak, the peaks of the call sites of each line of code, and the memory of each owner. A
  * line's peak does not depend on when the device had its peak, or on whether the process was killed or freed
- * everything. Not compared are lines outside the program: a caching allocator's segments, whose sizes depend on the
+ * everything. We do not compare lines outside the program: a caching allocator's segments, whose sizes depend on the
  * order of earlier requests, and memory that CUDA's libraries keep.
  *
- * At least half of the values are taken as alike: those around the median without a wide gap between them. The width
- * depends on the median distance from the median (MAD), and on how much the lines of any two processes vary, because
- * few values alone do not show how far apart chance puts them.
+ * Values around the median without a wide gap between them count as alike; these are at least half of the values. The
+ * necessary width of a gap depends on the median distance from the median (MAD). It also depends on how much the lines
+ * of any two processes vary, because a few values alone do not show how far apart chance puts them.
  *
- * A process that keeps memory which its peers free may have the same lines with the same peaks. Then its owners
- * identify it, but only if all its owners together hold more: names of owners are grouped, and one more variable may
+ * A process that keeps memory which its peers free may have the same lines with the same peaks. Then its owners reveal
+ * the difference, but only if all its owners together hold more: names of owners are grouped, and one more variable may
  * rename a group.
  */
 #include "outliers.h"
@@ -24,40 +24,40 @@
 /* Differences below this part of the peers' median peak are not reported. */
 #define LEAST_PART 100
 
-/* A gap separates values only if it is wider than this share of the lower one: otherwise one in ten groups of eight
- * ranks whose lines vary by 2 % would report an outlier. */
+/* A gap separates values only if it is wider than this percentage of the lower value: otherwise one in ten groups of
+ * eight ranks, with lines that vary by 2 %, would report an outlier. */
 #define GAP_PERCENT 5
 
 /* Fewer ranks than FEW are often close together by chance: two in three groups of three ranks, with one line that
- * varies by 10 %, would report an outlier. But values equal to the byte are not a coincidence. */
+ * varies by 10 %, would report an outlier. But exactly equal values are no coincidence. */
 #define FEW         8
 #define FEW_PERCENT 15
 
-/* A gap is wider than this many times the median distance of the ranks from the median of the line. */
+/* A gap must be wider than this many times the ranks' median distance from the line's median. */
 #define SPREADS 5
 
-/* ... and than this many times the median variation of all lines. With a standard deviation of 5 % that is 24 %. */
+/* ... and wider than this many times the median variation of all lines: 24 % for a standard deviation of 5 %. */
 #define NOISES 7
 
-/* The median distance of few values underestimates their spread: by half for two values, by a tenth for 30. */
+/* The median distance of a few values underestimates their spread: by half for two values, by a tenth for 30. */
 #define TOO_SMALL(count) (1 + 3. / (double)((count) + 1))
 
 /* A caching allocator's peak may differ by two of PyTorch's large segments, one in each of two pools. */
 #define SEGMENTS_BYTES (2ull * VT_CACHE_LARGE_SEGMENT)
 
-/* PyTorch allocates another pinned buffer if all existing ones are in use. That depends on timing: one rank in eight
- * had one buffer less or more. */
+/* PyTorch allocates another pinned buffer if all existing buffers are in use. That depends on timing: one rank in
+ * eight had one buffer less or more. */
 #define RECYCLED_BUFFERS 2
 
-/* How a rank differs is described by its differences above this part of the largest, so that a small extra difference
- * does not separate it from ranks that differ in the same way. */
+/* Only differences above this part of the largest one characterize a rank, so that a small extra difference does not
+ * separate it from ranks that differ in the same way. */
 #define TELLING_PART 4
 
 /* One value of a process. */
 struct entry {
     uint32_t what, process;
     uint64_t value;
-    uint64_t buffer; /* of a line: an allocation's bytes, on average */
+    uint64_t buffer; /* for a line: average bytes of an allocation */
 };
 
 struct found {
@@ -69,9 +69,9 @@ struct found {
 struct compared {
     struct vt_job *f;
     const struct vt_job_peers *peers;
-    uint32_t index; /* of the peers */
+    uint32_t index; /* in vt_job.peers */
     uint64_t least;
-    bool segments;     /* they have a caching allocator */
+    bool segments;     /* the peers have a caching allocator */
     uint64_t recycled; /* the largest buffer in a cache of host memory */
     double noise;      /* gaps up to this part of the lower value are chance */
     struct found *found;
@@ -80,11 +80,11 @@ struct compared {
 
 /* --- one measure --- */
 
-/* The values of one measure, sorted; the other processes of `count` have 0. */
+/* The values of one measure, sorted; of `count` processes, the others have 0. */
 struct values {
     const struct entry *entries;
     uint32_t entry_count, count;
-    const uint32_t *processes; /* all of them, in their order */
+    const uint32_t *processes; /* all `count`, in the job's order */
 };
 
 static uint64_t value_at(const struct values *v, uint32_t index) {
@@ -92,7 +92,7 @@ static uint64_t value_at(const struct values *v, uint32_t index) {
     return index < none ? 0 : v->entries[index - none].value;
 }
 
-/* Whether a gap is wider than `least` bytes and this part of the lower value. */
+/* Whether a gap is wider than `least` bytes and than this part of the lower value. */
 static bool is_gap(uint64_t low, uint64_t high, uint64_t least, double part) {
     return high - low > least && (double)(high - low) > (double)low * part;
 }
@@ -100,7 +100,8 @@ static bool is_gap(uint64_t low, uint64_t high, uint64_t least, double part) {
 /* A range of similar values, from index `low` to `high`, inclusive. */
 struct alike {
     uint32_t low, high;
-    uint64_t away; /* distance of the last added one from the median: the MAD if half were added */
+    /* distance of the value added last from the median; the MAD once half were added */
+    uint64_t away;
 };
 
 /* The median and this many of its nearest neighbours. */
@@ -140,7 +141,7 @@ static int by_number(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* The processes without a value, in their order. Free it. */
+/* The processes without a value, in the job's order. Free it. */
 static uint32_t *without(const struct values *v) {
     uint32_t *list = vt_alloc(v->count - v->entry_count, sizeof *list), count = 0, next = 0;
     VT_SCOPED uint32_t *have = vt_alloc(v->entry_count, sizeof *have);
@@ -156,7 +157,6 @@ static uint32_t *without(const struct values *v) {
     return list;
 }
 
-/* Notes the processes that differ in a measure. */
 static void note_who_differs(struct compared *c, const struct values *v,
                              enum vt_job_measure measure, uint32_t what, uint64_t least) {
     struct alike group = find_alike(c, v, least);
@@ -205,7 +205,7 @@ static size_t sort_entries(struct entry *entries, size_t count) {
     return kept;
 }
 
-/* The values of the same item as entries[first]. */
+/* The values of the item of entries[first]. */
 static struct values values_of(const struct entry *entries, size_t count, size_t first,
                                const uint32_t *processes, uint32_t process_count) {
     size_t end = first;
@@ -227,7 +227,6 @@ static uint64_t least_of(const struct compared *c, enum vt_job_measure measure,
     return least;
 }
 
-/* Compares sorted entries of all lines, or of all owners. */
 static void compare_entries(struct compared *c, const struct entry *entries, size_t count,
                             enum vt_job_measure measure, const uint32_t *processes,
                             uint32_t process_count) {
@@ -250,15 +249,15 @@ static double median_of(double *list, size_t count) {
     return count ? list[(count - 1) / 2] : 0;
 }
 
-/* How much a line varies, as a part of its median. 0: it does not vary, or not all have it. Two values differ by the
- * square root of 2 times the spread of each; the result is reduced if the first has more. For more values it is the
- * MAD, interpolated with the next distance unless that belongs to another group of ranks. */
+/* A line's variation, as a part of its median. 0: it does not vary, or not all processes have it. Two values differ
+ * by the square root of 2 times the spread of each; the result is reduced if the first is larger. For more values
+ * the variation is the MAD, interpolated with the next distance unless that belongs to another group of ranks. */
 static double differ_by(const struct compared *c, const struct values *v) {
     double median = (double)value_at(v, (v->count - 1) / 2);
     if (v->entry_count < v->count || v->entries[0].value <= c->least)
         return 0;
     if (v->count == 2) {
-        /* Not log: its current version needs glibc 2.29. */
+        /* Not log, whose current version needs glibc 2.29. */
         double more = log1p((double)value_at(v, 1) / median - 1) / M_SQRT2;
         return v->entries[0].process == v->processes[0] ? more : -more;
     }
@@ -267,8 +266,8 @@ static double differ_by(const struct compared *c, const struct values *v) {
     return fmin((half + next) / 2, 2 * half) / median;
 }
 
-/* Sets the noise from the lines that are not equal to the byte. If one of two processes has more at half of the
- * lines, that is not noise. */
+/* Sets the noise from the lines whose values are not all equal. If one of two processes has more at half of the
+ * lines, that is no noise. */
 static void measure_noise(struct compared *c, const struct entry *entries, size_t count) {
     const struct vt_job_peers *peers = c->peers;
     VT_SCOPED double *by = vt_alloc(count, sizeof *by);
@@ -333,7 +332,7 @@ static void compare_lines(struct compared *c) {
     compare_entries(c, entries, count, VT_JOB_LINE, c->peers->processes, c->peers->process_count);
 }
 
-/* Whether a process's shown snapshot was taken for this reason. */
+/* Whether the snapshot shown for a process was taken for this reason. */
 static bool saw(const struct vt_job *f, const struct vt_job_process *p, enum vt_snapshot_why why) {
     return p->owned_count && f->owned[p->first_owned].why == why;
 }
@@ -346,8 +345,8 @@ static uint64_t owned_by(const struct vt_job *f, const struct vt_job_process *p,
     return sum;
 }
 
-/* Whether the total of a process's owners differs as much as this owner does: names of owners are grouped, so one
- * owner may have another name. `median`: of the peers' totals. */
+/* Whether the total of a process's owners differs as much as this owner: names of owners are grouped, so the same
+ * owner may have another name in the peers. `median`: of the peers' totals. */
 static bool holds_that_much(const struct vt_job *f, const struct found *found,
                             enum vt_snapshot_why why, uint64_t median) {
     int64_t more = (int64_t)(found->d.bytes - found->d.median);
@@ -355,8 +354,8 @@ static bool holds_that_much(const struct vt_job *f, const struct found *found,
     return more > 0 ? all >= more / 2 : all <= more / 2;
 }
 
-/* Whether a process's owners are known for snapshots of this reason. At its end it may own nothing: the snapshot
- * found no memory of the program, or there was none left. */
+/* Whether a process's owners are known for snapshots of this reason. At its end a process may own nothing: the
+ * snapshot found no memory of the program, or none was left. */
 static bool knows_owners(const struct vt_job *f, const struct vt_job_process *p,
                          enum vt_snapshot_why why) {
     return saw(f, p, why) ||
@@ -364,7 +363,7 @@ static bool knows_owners(const struct vt_job *f, const struct vt_job_process *p,
 }
 
 /* The reason of most processes' snapshots; the comparison uses only those, because other objects are alive at an
- * out-of-memory error than at the end. With a tie, that of the first process. 0: there are none. */
+ * out-of-memory error than at the end. If tied, the first process's reason. 0: no snapshots. */
 static enum vt_snapshot_why common_why(const struct compared *c) {
     const struct vt_job *f = c->f;
     const uint32_t *processes = c->peers->processes;
@@ -453,7 +452,7 @@ static int compare_found(const void *a, const void *b) {
                     {x->d.measure, y->d.measure}, {x->d.what, y->d.what});
 }
 
-/* An outlier: found[first] to found[end] are its differences. */
+/* An outlier, with its differences found[first] to found[end]. */
 struct named {
     uint64_t way; /* a hash of how it differs */
     uint32_t process;
@@ -465,7 +464,7 @@ static int compare_named(const void *a, const void *b) {
     return VT_ORDER({x->way, y->way}, {x->process, y->process});
 }
 
-/* How it differs: in lines, else in owners, else in its peak. */
+/* Hashes how a process differs: in lines, else in owners, else in its peak. */
 static uint64_t way_of(const struct found *found, size_t count) {
     static const enum vt_job_measure order[] = {VT_JOB_LINE, VT_JOB_OWNER, VT_JOB_PEAK};
     uint64_t way = 0;
@@ -531,7 +530,7 @@ static int compare_outliers(const void *a, const void *b) {
         {x->processes[0], y->processes[0]});
 }
 
-/* The process nearest to the median peak, among those that do not differ. */
+/* The process nearest to the median peak among those that do not differ. */
 static uint32_t typical_of(const struct compared *c, const struct entry *peaks,
                            uint32_t first_outlier) {
     const struct vt_job *f = c->f;

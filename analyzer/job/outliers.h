@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes of a job differ from their peers, and how (see model/job_data.h).
+ * Finds the processes of a job that differ from their peers, and how (see model/job_data.h).
  *
  * Called by finish.c, when processes and rows are in order.
  */
@@ -14,7 +14,7 @@ void vt_job_find_outliers(struct vt_job *job);
 
 /* --- peers.c --- */
 
-/* Fills job->peers, all but `typical`. */
+/* Fills job->peers, except `typical`. */
 void vt_job_find_peers(struct vt_job *job);
 
 /* --- choose.c --- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups the processes of a job that do the same work, and should therefore hold the same (see outliers.h).
+ * Groups the processes of a job that do the same work, and should therefore hold the same memory (see outliers.h).
  *
- * Peers belong to one job or run, have the same command except for the launcher's variations, and are all ranks or
- * all none. A process and its children are not peers, even though a fork has its parent's command. Helpers that
+ * Peers belong to one job or run, have the same command except for the launcher's variations, and are either all ranks
+ * or all not. A process and its children are not peers, even though a fork has its parent's command. Helpers that
  * allocated nothing, replaced starts of a rank, and processes whose logs lack events get groups of their own, so that
  * no process is compared with them.
  */
@@ -16,7 +16,7 @@
 
 /* --- the command --- */
 
-/* Words after which a number belongs to one process: `--local_rank=3`, `--port 29501`, `pipe_handle=7`, `cuda:1`. */
+/* Whether a number after this word varies by process: `--local_rank=3`, `--port 29501`, `pipe_handle=7`, `cuda:1`. */
 static bool varies(const char *word, size_t length) {
     static const char *const names[] = {"rank", "port",  "node", "proc",   "handle",   "fd",
                                         "pid",  "host",  "addr", "worker", "endpoint", "url",
@@ -28,7 +28,7 @@ static bool varies(const char *word, size_t length) {
     return false;
 }
 
-/* Whether it is a path below a folder for temporary files, which have random names. */
+/* Whether a word is a path below a folder for temporary files, whose names are random. */
 static bool temporary(const char *word, size_t length) {
     static const char *const folders[] = {"/tmp/", "/var/tmp/", "/dev/shm/"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
@@ -70,7 +70,8 @@ static void put_command(struct vt_string *text, const struct vt_job_process *p) 
 struct command {
     char *text;
     int rank;
-    uint32_t next; /* in `all`: the previous one that differs only in numbers; VT_MAP_NONE */
+    /* in `all`: the previous command that differs only in numbers; VT_MAP_NONE: none */
+    uint32_t next;
 };
 
 struct commands {
@@ -87,7 +88,7 @@ static bool is_number(const char *digits, size_t length, int number) {
     return number >= 0 && value == (uint64_t)number;
 }
 
-/* Whether two texts differ only by their ranks: "worker 3 8" of rank 3, and "worker 8 8" of rank 8. */
+/* Whether two texts differ only in their ranks: "worker 3 8" of rank 3, and "worker 8 8" of rank 8. */
 static bool same_but_for_rank(const char *a, int a_rank, const char *b, int b_rank) {
     while (*a && *b) {
         size_t x = strspn(a, "0123456789"), y = strspn(b, "0123456789");
@@ -113,7 +114,7 @@ static uint32_t find_command(const struct commands *c, const char *text, int ran
     return VT_MAP_NONE;
 }
 
-/* A number shared by all commands that a launcher starts alike. */
+/* The number of a command; equal for commands that differ only by a launcher's variations. */
 static uint32_t command_of(struct commands *c, const struct vt_job_process *p) {
     VT_SCOPED_STRING text = {0}, coarse = {0};
     put_command(&text, p);
@@ -150,7 +151,7 @@ static void commands_free(struct commands *c) {
 struct traits {
     bool child;    /* a process of the job started it */
     bool empty;    /* a helper that allocated nothing */
-    bool replaced; /* its rank was restarted */
+    bool replaced; /* the process's rank was restarted */
     bool lacking;  /* see vt_log_lacks_much */
     uint64_t key;  /* equal for all peers */
 };
@@ -173,7 +174,7 @@ static void join_same(struct peers *s, struct vt_map *first, uint64_t key, uint3
         vt_sets_join(s->together, other, process);
 }
 
-/* A process by its parent and its start. */
+/* A process, sorted by its parent and its start. */
 struct sibling {
     uint64_t parent, start, end;
     uint32_t process;
@@ -184,7 +185,7 @@ static int compare_siblings(const void *a, const void *b) {
     return VT_ORDER({x->parent, y->parent}, {x->start, y->start}, {x->process, y->process});
 }
 
-/* Joins processes of one parent that ran at the same time. A shell may start runs one after the other; these are not
+/* Joins processes of one parent that ran at the same time. Runs that a shell starts one after the other are not
  * peers. */
 static void join_siblings(struct peers *s) {
     struct vt_job *f = s->f;
@@ -222,7 +223,7 @@ static void join_processes(struct peers *s) {
 
 /* --- exceptions --- */
 
-/* It allocated nothing, so there is nothing to report. */
+/* Whether a process allocated nothing, so that there is nothing to report. */
 static bool is_empty(const struct vt_job_process *p) {
     return !p->peak_bytes && !p->cell_count && !p->oom_count && vt_log_is_whole(&p->quality);
 }
@@ -232,8 +233,8 @@ static uint64_t rank_key(struct peers *s, uint32_t i) {
                   (uint32_t)s->f->processes[i].rank + 1);
 }
 
-/* A rank that allocated nothing is still a peer of the others, since that may be a finding; a helper beside it with
- * its number is not. */
+/* A rank that allocated nothing is still a peer of the other ranks, since that may be a finding. A helper beside a
+ * rank, with the same number, is not. */
 static void find_helpers(struct peers *s) {
     struct vt_job *f = s->f;
     VT_SCOPED_MAP workers = {0}; /* ranks with a process that allocated */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reduces a process of the model to its rows in a job (see job.h): call sites of one line become one row, as do
- * owners that a report shows as one. All beyond the largest are summed in one row, so that a process's rows add up to
- * its total.
+ * Reduces a process of the model to its rows in a job (see job.h): call sites of one line become one row, as do owners
+ * that a report shows as one. All rows beyond the largest are summed in one row, so that a process's rows add up to its
+ * total.
  */
 #include "job.h"
 
@@ -34,7 +34,7 @@ static char *command_of(const struct vt_process *p) {
     return s.text ? s.text : vt_strdup(p->exe ? p->exe : "");
 }
 
-/* Its owners are then from another moment: vt_process_snapshot_shown. */
+/* Whether a process has no owners at its end. Then they are from another moment: vt_process_snapshot_shown. */
 static bool has_none_at_end(const struct vt_process *p) {
     const struct vt_snapshot *end = vt_process_snapshot(p);
     return end && end->why == VT_SNAPSHOT_END && !vt_snapshot_live_bytes(end);
@@ -122,13 +122,12 @@ static uint32_t line_of_site(struct vt_job *f, const struct vt_process *p,
     return line_of(f, p, site->stack, site->layer, site->api, site->segments, site->recycled);
 }
 
-/* The text of vt_stack_helper_caller; NULL: there is none. Free it. */
+/* The text of vt_stack_helper_caller; NULL: none. Free it. */
 static char *caller_of(const struct vt_process *p, const struct vt_stack *stack) {
     const struct vt_frame *caller = vt_stack_helper_caller(stack);
     return caller ? vt_frame_text(p, caller, TEXT_COLUMNS) : NULL;
 }
 
-/* Adds the figures of one to another. */
 static void add_cell(struct vt_job_cell *to, const struct vt_job_cell *from) {
     to->verdict = from->verdict < to->verdict ? from->verdict : to->verdict;
     vt_site_figures_add(&to->figures, &from->figures);
@@ -137,8 +136,8 @@ static void add_cell(struct vt_job_cell *to, const struct vt_job_cell *from) {
 /* A cell while its process is reduced. */
 struct reduced {
     struct vt_job_cell cell;
-    const struct vt_site *worst; /* the largest one of the worst verdict */
-    uint64_t key;                /* of its line: equal in all runs */
+    const struct vt_site *worst; /* the largest site with the worst verdict */
+    uint64_t key;                /* the line's key, equal in all runs */
 };
 
 /* Cells by line and device. */
@@ -176,7 +175,7 @@ static int compare_reduced(const void *a, const void *b) {
     return vt_job_compare_cells(&x->cell, x->key, &y->cell, y->key);
 }
 
-/* The line for the sum of all lines beyond VT_JOB_LINES, with the properties of this one. */
+/* The line for the sum of all lines beyond VT_JOB_LINES, with the properties of `line`. */
 static uint32_t rest_line(struct vt_job *f, uint32_t line) {
     return vt_job_add_line(f, (struct vt_job_line){.text = "other lines",
                                                    .layer = f->lines[line].layer,

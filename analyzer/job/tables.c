@@ -10,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A process until the job is finished. */
+/* A process's data until the job is finished. */
 struct life {
     bool dropped;
-    uint32_t before; /* the process that it replaced; VT_JOB_NONE */
+    uint32_t before; /* the process that it replaced; VT_JOB_NONE: none */
 };
 
 struct vt_job_memory {
-    struct vt_map texts; /* hash of a text -> index in `strings`; equal hashes: the next key */
+    struct vt_map texts; /* text hash (or the next free key) -> index in `strings` */
     char **strings;
     size_t string_count, string_room;
     struct vt_map lines, owners, hosts, processes; /* by key, or id -> index */
-    struct life *lives;                            /* of the processes */
+    struct life *lives;                            /* by process */
     size_t line_room, owner_room, host_room, process_room, rooms[VT_ROW_KINDS];
 };
 
@@ -119,7 +119,7 @@ uint32_t vt_job_add_line(struct vt_job *f, struct vt_job_line line) {
     line.key = vt_frame_line(&frame, VT_LINE_NAMED) + line.line * 8ull + line.recycled * 4ull +
                line.segments * 2ull + line.rest;
     line.key = add_to_key(line.key, vt_layer_names[line.layer]);
-    /* without a known line, as in a library without symbols, the text contains the offset */
+    /* if the line is unknown, as in a library without symbols, the text contains the offset */
     line.key = add_to_key(line.key, line.file ? NULL : line.text);
     uint32_t index = vt_map_get(&m->lines, line.key);
     if (index != VT_MAP_NONE) {
@@ -175,7 +175,7 @@ uint32_t vt_job_add_host(struct vt_job *f, const char *name, const char *boot) {
     return f->host_count++;
 }
 
-/* Whether `a` has more data than `b` for the same process. The other comparisons make the result independent of the
+/* Whether `a` has more data than `b` for the same process. The last comparisons make the result independent of the
  * order of reading. */
 static bool is_more_complete(const struct vt_job_process *a, const struct vt_job_process *b) {
     const char *const ours[] = {vt_basename(a->log)}, *const theirs[] = {vt_basename(b->log)};
@@ -210,10 +210,11 @@ static_assert(VT_MAP_NONE == VT_JOB_NONE, "a process that replaced no other");
 
 /* --- the rows of processes --- */
 
-/* An array of rows in vt_job. A row begins with the index of its process, which stores its first row and their count. */
+/* An array of rows in vt_job. A row begins with the index of its process. The process stores its first row and their
+ * count. */
 struct array {
     size_t items, count, size, first, number;
-    size_t texts[4]; /* in a row; 0: no more */
+    size_t texts[4]; /* offsets of the texts in a row; 0: no more */
 };
 
 #define ARRAY(items, count, first, number, ...)                                                    \
@@ -276,7 +277,6 @@ void *vt_job_add_row(struct vt_job *f, enum vt_job_rows kind, const void *row) {
     return added;
 }
 
-/* Moves the rows of an array as vt_job_move_rows says. */
 static void move_rows(struct vt_job *f, const struct array *a, const uint32_t *places) {
     char *rows = rows_of(f, a);
     size_t *count = count_of(f, a);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ticks <-> nanoseconds (see clock.h). The rate comes from two pairs of (ticks, CLOCK_MONOTONIC) in
- * the log, however close they are: the tracer measures the second one again as the process grows
- * older, so it is never far from the events. So all readers of a log get the same nanoseconds. If the
- * log has only the first pair and the machine has not rebooted since, the current time gives the
- * second, because both clocks are still running.
+ * Ticks <-> nanoseconds (see clock.h). The rate comes from two pairs of (ticks, CLOCK_MONOTONIC) in the log, however
+ * close they are, so that all readers of a log get the same nanoseconds. The tracer renews the second pair as the
+ * process grows older, so it is never far from the events. If the log has only the first pair and the machine has not
+ * rebooted since, the current time serves as the second, because both clocks are still running.
  */
 #include "clock.h"
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses the logs that a command reads (see find_logs.h). A folder may hold logs of many runs. Logs with the same run id
- * are one run; so are a parent and its children, a process before and after exec, and ranks that were launched
- * together, though each has an id of its own unless `vramtrace run` started them.
+ * Chooses the logs that a command reads (see find_logs.h). A folder may hold logs of many runs. Logs with the same run
+ * id are one run. So are a parent and its children, a process before and after exec, and ranks that were launched
+ * together. Their ids differ unless `vramtrace run` started them.
  *
- * In a folder, other files than logs and merged files are ignored; a file named by the user must be a
- * log. LOG.nvml and LOG.summary are ignored if LOG is also named, because a shell pattern such as *.vtl* names
- * them all.
- * Subfolders are not read; if the folder itself has no log, the message states how many subfolders have some.
+ * In a folder, other files than logs and merged files are ignored; a file named by the user must be a log. LOG.nvml and
+ * LOG.summary are ignored if LOG is also named, because a shell pattern such as *.vtl* matches them all. Subfolders are
+ * not read; if the folder itself has no log, the message states how many subfolders have logs.
  */
 #include "find_logs.h"
 
@@ -27,8 +26,8 @@
 struct folder {
     struct vt_found_log *found;
     uint32_t count, room;
-    struct vt_logs *merged; /* NULL: they are not wanted */
-    char *denied;           /* the first file or folder that may not be read; NULL: none */
+    struct vt_logs *merged; /* NULL: ignore merged files */
+    char *denied;           /* the first file or folder that we may not read; NULL: none */
     uint32_t denied_count;
 };
 
@@ -230,8 +229,9 @@ static void note_run(struct vt_logs *logs, const char *where, const struct taken
         vt_string_format(&said, "%u merged file%s in %u folders", merged, vt_plural(merged),
                          taken->folders);
     else if (chosen)
-        vt_string_format(&said, "newest run %s: %s", where,
-                         vt_basename(logs->paths[logs->count - 1])); /* the first process's */
+        vt_string_format(
+            &said, "newest run %s: %s", where,
+            vt_basename(logs->paths[logs->count - 1])); /* the log of the first process */
     else
         vt_string_format(&said, "merged %s: %s", where, vt_basename(logs->paths[logs->count - 1]));
     uint32_t more = (chosen ? chosen : merged) - 1;

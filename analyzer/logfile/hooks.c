@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of the hooked functions (see hooks.h). A driver row in hooks.def has the name that
- * programs write in its column `base`; a runtime row needs none.
+ * The names of the hooked functions (see hooks.h). Programs write a driver function's name as in the column `base` of
+ * hooks.def; runtime functions need no such name.
  */
 #include "hooks.h"
 

@@ -7,8 +7,7 @@
 
 #include <stdbool.h>
 
-/* The exported symbol ("cuMemAlloc_v2", "cudaMalloc"), a constant; NULL: unknown id, of a newer
- * tracer. */
+/* The exported symbol ("cuMemAlloc_v2", "cudaMalloc"), a constant; NULL: unknown id, from a newer tracer. */
 const char *vt_hook_symbol(unsigned id);
 
 /* The name as a program writes it: a driver function without _v2 and _ptsz. Otherwise as above. */

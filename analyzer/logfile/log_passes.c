@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Passes over a log's chunks (see log_tables.h): everything but the events goes to the log's tables; for the
- * events, only their location is noted, in a vt_log_chunk. A running log is passed repeatedly: then each pass reads the
- * new records.
+ * Passes over a log's chunks (see log_tables.h): everything except the events goes into the log's tables; for events
+ * only the location is noted, in a vt_log_chunk. Over a running log there are many passes, and each reads the new
+ * records.
  */
 #include "log_tables.h"
 
@@ -14,12 +14,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A thread, over all of its chunks. If it published something newer than its entered_at, that may have
- * been the event that it entered for. */
+/* A thread, over all of its chunks. If it published something newer than its entered_at, that may be the announced
+ * event. */
 struct writer {
     uint64_t entered, newest;
-    uint64_t waiting; /* the last stack whose event did not come in the stack's chunk, + 1; 0: none.
-                         Its `ticks` is the one before it, alike. */
+    /* 1 + the last stack whose event was not in the stack's chunk; 0: none. Its `ticks` links to the previous one. */
+    uint64_t waiting;
 };
 
 /* The state of a chunk that was read. */
@@ -43,7 +43,7 @@ struct vt_log_passes {
     struct vt_map by_tid;      /* tid -> index into writers */
     struct chunk_read *chunks; /* by number; chunks beyond these did not exist yet */
     size_t chunk_count, chunk_room;
-    uint32_t *open; /* numbers of chunks that are read again */
+    uint32_t *open; /* numbers of the chunks that the next pass reads again */
     size_t open_count, open_room;
     uint64_t newest;
     /* smallest entered_at of this pass; a record of that time may still follow */
@@ -60,7 +60,7 @@ static void note_damage(struct vt_log *log, uint64_t offset, const char *what, u
 
 /* --- writers, and announced events --- */
 
-/* The writer's place in passes->writers, which may move. */
+/* The writer's index in passes->writers, which may move. */
 static uint32_t writer_of(struct vt_log_passes *passes, uint32_t tid) {
     uint32_t index = vt_map_add(&passes->by_tid, tid, (uint32_t)passes->writer_count);
     if (index == passes->writer_count)
@@ -79,8 +79,8 @@ static void note_announced(struct vt_log_passes *passes, uint32_t tid, uint64_t 
         passes->oldest_entered = entered_at;
 }
 
-/* An unfinished snapshot describes the memory at its begin, so later events wait for it, up to this limit: an idle
- * program writes the results only at its end. */
+/* An unfinished snapshot describes the memory at its begin, so later events wait for it, but no longer than this: an
+ * idle program writes the results only at its end. */
 #define AWAITED_NS 3000000000ull
 
 static void read_slot(const struct vt_log *log, const struct vt_log_slot *slot) {
@@ -98,7 +98,7 @@ static void read_slot(const struct vt_log *log, const struct vt_log_slot *slot) 
         passes->oldest_entered = slot->entered_at;
 }
 
-/* 4 million threads at once, the most that Linux allows, and a few */
+/* for slightly more than Linux's limit of 4 million threads */
 enum { SLOTS_CHUNKS_MOST = 5000 };
 
 /* From the newest chunk of slots back. A cycle, or a chunk without slots, means that this is not our log. */
@@ -126,9 +126,9 @@ static int read_slots(const struct vt_log *log, struct vt_string *message) {
 struct passage {
     struct vt_log *log;
     struct vt_short_records records;
-    struct vt_short_span span; /* of its events so far */
-    size_t waiting;            /* the chunk's first stack whose event has not come yet */
-    uint32_t tid, writer;      /* of the thread that writes; the writer's place */
+    struct vt_short_span span; /* its events so far */
+    size_t waiting;            /* the chunk's first stack whose event has not appeared yet */
+    uint32_t tid, writer;      /* of the writing thread; its index in writers */
 };
 
 static void date_waiting(struct vt_log *log, struct writer *writer, uint64_t ticks) {
@@ -165,7 +165,7 @@ void vt_log_move_waiting(struct vt_log *log, const uint32_t *now) {
         }
 }
 
-/* A thread that ends leaves its chunk to another. */
+/* An ending thread leaves its chunk to another. */
 static void note_thread(struct passage *p, const uint8_t *record, uint32_t length) {
     struct vt_rec_thread r;
     if (!vt_record_is_whole(record, length))
@@ -206,7 +206,6 @@ static void read_records(struct passage *p, uint8_t *record) {
     leave_waiting(p);
 }
 
-/* Skips the records of earlier passes. */
 static void skip_records(struct passage *p, uint8_t *record) {
     struct vt_short_span span = {0};
     uint32_t length;
@@ -419,7 +418,7 @@ int vt_log_pass(struct vt_log *log, struct vt_string *message) {
     }
     struct vt_log_passes *passes = log->passes;
     passes->oldest_entered =
-        UINT64_MAX; /* the slots first; pairs with vt_log_leave; model: SLOTS_FIRST */
+        UINT64_MAX; /* read the slots first; pairs with vt_log_leave; model: SLOTS_FIRST */
     for (size_t i = 0; i < passes->writer_count; i++)
         passes->writers[i].entered = 0;
     passes->announced = 0;
@@ -458,7 +457,8 @@ struct vt_log_passed vt_log_passed(const struct vt_log *log) {
 
 /* --- saving and loading --- */
 
-/* Selects the state of the chunks to save. Pieces later than `until` stay; a finished chunk without one is covered. */
+/* Selects the state of the chunks to save. Pieces with events after `until` stay; a finished chunk without such a
+ * piece is covered. */
 static void leave_chunks(const struct vt_log *log, uint64_t until, struct chunk_read *chunks,
                          struct vt_log_chunk **later, size_t *later_count, size_t *later_room) {
     const struct vt_log_passes *passes = log->passes;
@@ -511,8 +511,8 @@ static void check_chunks(const struct vt_log *log, struct vt_state *s) {
         vt_state_within(s, passes->open[i], passes->chunk_count, "chunks");
 }
 
-/* Reopens chunks that were closed because the process seemed to have ended: it may have written more, since its end
- * cannot be seen from everywhere. */
+/* Reopens chunks that were closed because the process seemed to have ended. It may still be alive, for instance in
+ * another container, and have written more. */
 static void open_all(struct vt_log_passes *passes) {
     VT_SCOPED bool *open = vt_alloc(passes->chunk_count, sizeof *open);
     for (size_t i = 0; i < passes->open_count; i++)

@@ -4,12 +4,11 @@
  * copy is used. Mapping the file would be hardly faster, and truncating a mapped file kills its
  * reader.
  *
- * A log that is still being written is read up to a point in time, the frontier. A thread may have
- * taken the time of a record that it has not published yet, and that record may be older than some
- * that are visible. So the first pass finds the newest time in the file. Then each thread's
- * `entered_at` is read, and after it the records: nothing that is still to come is older. Up to the
- * smaller of the two times nothing is missing; later events are ignored. (Of a log that is written in
- * blocks this is not known: VT_FLAG_BUFFERED.)
+ * A log that is still being written is read up to a point in time, the frontier. A thread may have taken the time of a
+ * record that it has not published yet, and that record may be older than some that are visible. So the first pass
+ * finds the newest time in the file. Then each thread's `entered_at` is read, and then the records: no unpublished
+ * record is older than the smaller of the two times. Up to that time nothing is missing; later events are ignored. (For
+ * a log that is written in blocks this is unknown: VT_FLAG_BUFFERED.)
  */
 #include "log_reader.h"
 
@@ -89,8 +88,8 @@ bool vt_log_is_log(const char *path) {
     return is || vt_pack_is_pack(path);
 }
 
-/* Also recognizes one that another tool rewrote, with other spaces, reordered columns, or without its first row:
- * its reader then reports that merged files must not be rewritten. */
+/* Also recognizes a merged file that another tool rewrote, with other spaces, reordered columns, or without its
+ * first row: the reader of merged files then reports that they must not be rewritten. */
 bool vt_log_is_merged(int fd) {
     char text[8192];
     size_t length = vt_gzip_peek(fd, text, sizeof text), at = strspn(text, " \t\r\n");
@@ -101,12 +100,13 @@ bool vt_log_is_merged(int fd) {
             strstr(text, "\"started_at\""));
 }
 
-/* Reads the header, as it was at one moment where that matters: words of one copy are read in any order, and those that are the
- * same in two were there between them. Pairs with vt_log_calibrate and vt_log_end in the tracer. */
+/* Reads the header; fields that belong together are from one moment. The words of one copy are read in any order, so
+ * it is copied twice: words equal in both copies had these values between the two. Pairs with vt_log_calibrate and
+ * vt_log_end in the tracer. */
 static int read_header(int fd, const char *path, struct vt_log_header *h, uint32_t *got,
                        struct vt_string *message) {
     struct vt_log_header before;
-    unsigned tries = 100; /* its process may have been killed in between */
+    unsigned tries = 100; /* its process may have been killed while writing */
     int error = vt_log_read_at(fd, path, h, sizeof *h, 0, got, message);
     do {
         before = *h;
@@ -197,21 +197,22 @@ bool vt_log_is_running(const struct vt_log_header *header) {
 
 /* --- the whole log --- */
 
-/* A processor may still keep the store of an `entered_at` to itself after the thread has read the time: neither x86 nor
- * arm64 orders a store before a later reading of the counter but by a fence that would cost each event more than the rest of
- * it. It gives up its stores, at most about a hundred, each as soon as it has got the cache line, which takes
- * less than a microsecond even from another socket; an interrupt and a switch of threads wait for them. This
- * is ten times as long. So the reader waits for so long between the newest time and the first `entered_at`.
- * Pairs with vt_log_enter_now in log_chunks.c; model: AWAIT_STORES. */
+/* A store to `entered_at` may still be in the processor's store buffer after the thread has read the time. Without a
+ * fence, which would cost more than the rest of an event, neither x86 nor arm64 orders a store before a later read
+ * of the counter. The buffer drains, at most about a hundred stores, each once the processor has the cache line, in
+ * less than a microsecond even from another socket; interrupts and thread switches wait for it. This is ten times as
+ * long. So the reader waits this long between reading the newest time and the first `entered_at`. Pairs with
+ * vt_log_enter_now in log_chunks.c; model: AWAIT_STORES. */
 #define STORES_SEEN_NS 1000000
 
 void vt_log_await_stores(void) {
     struct timespec left = {.tv_nsec = STORES_SEEN_NS};
     while (nanosleep(&left, &left))
-        continue; /* a signal came */
+        continue; /* interrupted by a signal */
 }
 
-/* What the header has no room for. From the list's last chunk back; one that is not as it should be ends it. */
+/* Reads the entries for which the header has no room, from the list's last chunk back. An invalid chunk ends the
+ * list. */
 static int read_live_chunks(struct vt_log *log, size_t *listed, struct vt_string *message) {
     VT_SCOPED struct vt_log_live_chunk *chunk = vt_alloc(1, sizeof *chunk);
     uint64_t number = log->header.live_last;
@@ -233,8 +234,7 @@ static int read_live_chunks(struct vt_log *log, size_t *listed, struct vt_string
     return error;
 }
 
-/* The live list. One that is not all of it, or misses what the tracer's own table had no room for, is left
- * out. */
+/* Reads the live list. It is ignored if it is incomplete, even if only because the tracer's own table was full. */
 static int read_live_list(struct vt_log *log, struct vt_string *message) {
     const struct vt_log_header *h = &log->header;
     uint32_t got;
@@ -254,7 +254,7 @@ static int read_live_list(struct vt_log *log, struct vt_string *message) {
     if (!error)
         error = read_live_chunks(log, &listed, message);
     for (size_t i = 0; i < listed; i++)
-        listed = log->live[i].word ? listed : 0; /* the disk lost it */
+        listed = log->live[i].word ? listed : 0; /* an entry that the disk lost */
     log->live_listed = !error && listed == count;
     log->live_count = log->live_listed ? count : 0;
     return error;
@@ -273,8 +273,7 @@ static void settle(struct vt_log *log, uint64_t sampled) {
         log->frontier = log->bound_at - 1;
     if (log->last_ticks > log->frontier)
         log->last_ticks = log->frontier;
-    /* On a full disk the tracer hands out chunks that are never written, and counts their events as
-     * dropped. */
+    /* When the disk is full, the tracer hands out chunks that are never written, and counts their events as dropped. */
     uint64_t placed = log->header.placed < UINT32_MAX ? log->header.placed : 0;
     log->cut = log->file_bytes % VT_CHUNK_BYTES || (log->file_bytes < placed * VT_CHUNK_BYTES &&
                                                     !log->header.dropped[VT_DROP_LOG_FULL]);
@@ -284,14 +283,13 @@ static void settle(struct vt_log *log, uint64_t sampled) {
     vt_log_link_owners(log);
 }
 
-/* Reads the new records. */
 static int read_on(struct vt_log *log, struct vt_string *message) {
     int error = 0;
     if (!log->packed)
         log->running = vt_log_is_running(&log->header);
     log->frontier = VT_TICKS_MASK;
-    uint64_t sampled = vt_nvml_file_add(log); /* before the passes, so that no sample is newer than
-                                                  the events that they see */
+    uint64_t sampled = vt_nvml_file_add(
+        log); /* before the passes, so that no sample is newer than the events read */
     if (log->running) {
         error = vt_log_pass(log, message);
         uint64_t newest = error ? 0 : vt_log_passed(log).newest; /* model: NEWEST_FIRST */
@@ -307,7 +305,7 @@ static int read_on(struct vt_log *log, struct vt_string *message) {
     return error;
 }
 
-/* Opens it, and reads what there is. After an error the log may be open. */
+/* Opens a log, and reads all present records. After an error the log may be open. */
 static int open_now(const char *path, struct vt_log *log, bool follows, struct vt_string *message) {
     *log = (struct vt_log){.fd = -1, .awaits_snapshots = follows};
     struct vt_log_origin origin;
@@ -329,7 +327,7 @@ static int open_now(const char *path, struct vt_log *log, bool follows, struct v
     return error ? error : read_on(log, message);
 }
 
-/* A summary is written seconds after the last one, and reading goes on from it: a second try is rare. */
+/* A new summary comes seconds after the previous one, and reading starts from the newest, so a second try is rare. */
 #define TRIES 20
 
 static int open_log(const char *path, struct vt_log *log, bool follows, struct vt_string *message) {

@@ -18,18 +18,19 @@
 
 #include <string.h>
 
-/* A part of a chunk that was checked at once: all of it, unless the log was still being written. */
+/* A part of a chunk that was read at once: the whole chunk, unless the log was still being written. */
 struct vt_log_chunk {
-    uint32_t number;      /* the chunk starts at number * VT_CHUNK_BYTES in the file */
-    uint32_t begin, end;  /* offsets in the chunk: its first record (0: the chunk's first), and
-                             the end of its last complete one */
+    uint32_t number; /* the chunk starts at number * VT_CHUNK_BYTES in the file */
+    /* offsets in the chunk of the part's first record (0: the chunk's first), and of the end of its last complete
+     * record */
+    uint32_t begin, end;
     uint32_t events;      /* records of fixed length in it */
-    uint32_t tid;         /* the thread that wrote to it last */
+    uint32_t tid;         /* the chunk's last writer */
     uint64_t first_ticks; /* smallest and largest time of its events; unset if there are none */
     uint64_t last_ticks;
     uint64_t
-        after; /* events up to this time were delivered before the log was saved (log_state.c); 0: none */
-    bool sorted; /* its events are in the order of vt_log_key */
+        after; /* events up to this time were already replayed when the log was saved (log_state.c); 0: none */
+    bool sorted; /* its events are in vt_log_key's order */
 };
 
 /* A file mapped into the process; `end` is exclusive. */
@@ -38,17 +39,16 @@ struct vt_log_module {
     uint64_t start, end, bias;
     char *path;         /* "": unknown */
     char build_id[129]; /* lower-case hex; "": unknown */
-    uint8_t other; /* it has a known library's name (vramtrace/library.h) but not its exports */
+    uint8_t other;      /* has a known library's name (vramtrace/library.h) but not its exports */
 };
 
-#define VT_NO_STACK UINT32_MAX /* for an index into vt_log.stacks */
+#define VT_NO_STACK UINT32_MAX /* instead of an index into vt_log.stacks */
 
 struct vt_log_stack {
-    uint64_t frames; /* start of its frame words in vt_log.frames; see vt_log_words */
+    uint64_t frames; /* index in vt_log.frames of its first frame word; see vt_log_words */
     uint64_t ticks;  /* time of its first event */
     uint16_t count, flags;
-    uint32_t caller; /* number of the stack that continues it, of the thread that waited for this
-                        one; 0: none */
+    uint32_t caller; /* number of the waiting thread's stack, which continues it; 0: none */
 };
 /* The longest chain of stacks by `caller`; in a forged log they may form a circle. */
 #define VT_LOG_CALLERS 16
@@ -73,8 +73,8 @@ struct vt_log_device {
 
 /* A GPU of the machine, as NVML described it to `vramtrace run`. */
 struct vt_log_gpu {
-    uint32_t number;  /* as the samples name it */
-    uint32_t ordinal; /* in the process, by its CUDA_VISIBLE_DEVICES; or VT_DEVICE_UNKNOWN */
+    uint32_t number;  /* as in the samples */
+    uint32_t ordinal; /* in the process, from CUDA_VISIBLE_DEVICES; or VT_DEVICE_UNKNOWN */
     bool has_uuid;
     uint64_t total_bytes; /* 0: unknown */
     uint8_t uuid[16];
@@ -85,25 +85,24 @@ struct vt_log_gpu {
 struct vt_log_phase {
     uint64_t range;        /* its number in the log; 0: a mark */
     uint64_t began, ended; /* ticks; VT_TICKS_MASK: still open at the end of the log */
-    uint64_t written;      /* when its begin was recorded: later than `began` if it began before the
-                              log */
+    uint64_t written; /* when its begin was recorded: after `began` if it began before the log */
     uint32_t name, domain; /* indices in vt_log.names; VT_MAP_NONE: unknown name, default domain */
     uint32_t tid;
-    bool of_thread; /* pushed: nested in others of its thread; else it may end on another thread */
+    bool of_thread; /* pushed: nested in its thread's phases; else it may end on another thread */
 };
 
-/* The memory around a variable's word, or around one that it leads to (VT_REC_AROUND, VT_REC_HOP). */
+/* The memory around a variable's word, or around a word that it leads to (VT_REC_AROUND, VT_REC_HOP). */
 struct vt_log_around {
     uint8_t *halves;                    /* two bytes of memory each; NULL: unknown */
     uint32_t before, count;             /* bytes of memory: before the word, and in total */
     int32_t offset;                     /* from the target of the parent's word */
-    const struct vt_log_around *parent; /* NULL: it is the variable's word */
+    const struct vt_log_around *parent; /* NULL: this is the variable's word */
 };
 
 /* A step of a path to memory (VT_REC_STEP). */
 struct vt_log_step {
     uint32_t number;
-    uint32_t parent; /* index in vt_log.steps, always a smaller one; VT_MAP_NONE: the first step */
+    uint32_t parent; /* its index in vt_log.steps, always smaller; VT_MAP_NONE: the first step */
     uint32_t root;   /* index of the path's first step */
     uint16_t kind;   /* enum vt_step, or anything else */
     bool many, repeats, in_doubt;
@@ -112,9 +111,9 @@ struct vt_log_step {
     uint64_t address;                   /* of a root */
     const struct vt_log_around *around; /* of the path's last word; NULL: unknown */
     struct vt_step_counts {
-        uint32_t objects, row, length; /* see records.def; the last two of CLASS; 0: unknown */
+        uint32_t objects, row, length; /* see records.def; the last two for CLASS; 0: unknown */
     } counts;
-    /* in bounded containers: all objects of the step together; capacity 0: unknown */
+    /* for bounded containers: summed over the step's objects; capacity 0: unknown */
     uint32_t entries, capacity;
     char *name, *type;
 };
@@ -126,7 +125,7 @@ struct vt_log_step {
 struct vt_log_owned {
     uint32_t snapshot, order;
     struct vt_owned entry; /* `step`: index in vt_log.steps, or VT_MAP_NONE */
-    uint64_t seen;         /* bytes of the allocation, by tensors; UINT64_MAX: all, or unknown */
+    uint64_t seen; /* bytes of the allocation that tensors cover; UINT64_MAX: all, or unknown */
 };
 
 /* Why the rest of a chunk was ignored. */
@@ -139,13 +138,13 @@ struct vt_log_damage {
 struct vt_log {
     char *path;
     int fd;
-    struct vt_answers *answers; /* its pack's, which outlive it; NULL: not packed */
+    struct vt_answers *answers; /* its pack's, which outlive the log; NULL: not packed */
     bool packed;
     uint64_t file_bytes;
     struct vt_log_header header; /* its text fields are NUL-terminated */
-    uint64_t summary; /* generation of the summary that it was opened with (summary.h); 0: none */
-    uint64_t summary_bytes; /* of the last one written; 0: none */
-    uint64_t until;         /* ticks: event details start here, earlier ones are in the summary */
+    uint64_t summary;            /* generation of the summary when opened (summary.h); 0: none */
+    uint64_t summary_bytes;      /* of the last summary written; 0: none */
+    uint64_t until; /* ticks: event details start here, earlier ones are in the summary */
     struct vt_summary_rest *rest; /* for vt_summary_load */
 
     struct vt_log_chunk *chunks;
@@ -158,7 +157,7 @@ struct vt_log {
     struct vt_map word_numbers; /* word -> index into words */
     uint8_t *frames; /* of all stacks: indices into words, seven bits to a byte, the lowest first */
     size_t frame_bytes, frame_room;
-    uint64_t *unpacked; /* of vt_log_words */
+    uint64_t *unpacked; /* for vt_log_words */
     struct vt_log_stack *stacks;
     size_t stack_count, stack_room;
     struct vt_map stack_numbers;   /* number -> index into stacks */
@@ -176,7 +175,7 @@ struct vt_log {
     size_t gpu_count, gpu_room;
     struct vt_rec_sample *samples; /* from LOG.nvml, by time */
     size_t sample_count, sample_room;
-    uint32_t nvml_read; /* bytes of LOG.nvml that were taken */
+    uint32_t nvml_read; /* bytes of LOG.nvml read so far */
     char **lines;       /* source lines of Python code without a file */
     size_t line_count, line_room;
     struct vt_map line_keys; /* (CODE's number << 32 | line) -> index into lines */
@@ -186,7 +185,7 @@ struct vt_log {
     struct vt_variable *variables; /* the environment variables that the tracer records */
     size_t variable_count, variable_room;
 
-    /* By `began`, then the outer first; phases read in a later pass come later. */
+    /* By `began`, then the outer first; phases from a later pass come later. */
     struct vt_log_phase *phases;
     size_t phase_count, phase_room;
     struct vt_log_phase *phase_rows; /* begins and ends that are not in `phases` yet */
@@ -196,25 +195,25 @@ struct vt_log {
     size_t name_count, name_room;
     struct vt_map name_numbers; /* number -> index into names */
 
-    struct vt_rec_scan scan; /* the exit scan; word 0: none, or an inconclusive one */
+    struct vt_rec_scan scan; /* the exit scan; word 0: none, or inconclusive */
     uint64_t *lost;          /* vt_lost_entry, in the log's order */
     size_t lost_count, lost_room;
-    uint64_t lost_ticks; /* of their scan; 0: unknown */
+    uint64_t lost_ticks; /* time of the scan that found them; 0: unknown */
 
     struct vt_log_step *steps; /* parents before their children */
     size_t step_count, step_room;
     struct vt_map step_numbers;   /* number -> index into steps */
-    struct vt_log_step *unlinked; /* those that are not in `steps` yet */
+    struct vt_log_step *unlinked; /* not in `steps` yet */
     size_t unlinked_count, unlinked_room;
     struct vt_log_around_of {
         uint32_t step, number, parent; /* numbers in the log; step 0: a HOP */
-        uint32_t hop;                  /* AROUND: the HOP that it stands for; 0: none */
+        uint32_t hop;                  /* AROUND: the HOP that it describes; 0: none */
         struct vt_log_around around;
     } * arounds; /* in the log's order */
     size_t around_count, around_room;
     struct vt_log_owned *owned; /* by snapshot, then in the log's order */
     size_t owned_count, owned_room;
-    struct vt_log_owned *owned_rows; /* those that are not in `owned` yet: `step` is a number */
+    struct vt_log_owned *owned_rows; /* not in `owned` yet: `step` is a number */
     size_t owned_row_count, owned_row_room;
     uint32_t owned_taken;
     struct vt_rec_snapshot *snapshots; /* by time */
@@ -223,7 +222,7 @@ struct vt_log {
     size_t missed_count, missed_room;
 
     /* the live list: live memory at header.exit_ticks, which overrides the records */
-    bool live_listed; /* all of it */
+    bool live_listed; /* the list is complete */
     struct vt_log_live *live;
     size_t live_count;
 
@@ -231,9 +230,8 @@ struct vt_log {
     uint64_t last_ticks; /* largest time of an event */
     uint64_t frontier;   /* later events are ignored, because threads were still writing;
                             VT_TICKS_MASK: no limit */
-    uint64_t
-        bound_at; /* events from then on are ignored: the log reached its bound, and has only some
-                            of them. 0: complete */
+    /* events from then on are ignored: the log had reached its bound and is incomplete. 0: complete */
+    uint64_t bound_at;
     bool
         running; /* when the log was opened (or packed), the process was alive and had recorded no end */
     bool foreign;   /* the log belongs to another user than its reader or packer */
@@ -247,21 +245,21 @@ struct vt_log {
  * names the file, the offset, the expected and the actual value (-EINVAL: not a log, or not a
  * readable one). Call vt_log_close only after 0. */
 int vt_log_open(const char *path, struct vt_log *log, struct vt_string *message);
-/* The same for callers that will resume: reads up to the begin of an unfinished snapshot, since its results belong to that moment. */
+/* The same for callers that will resume: reads only up to the begin of an unfinished snapshot, since its results
+ * belong to that moment. */
 int vt_log_open_to_follow(const char *path, struct vt_log *log, struct vt_string *message);
-/* Reads records written since the last call, or since it was opened. Indices stay valid in each table except
+/* Reads records written since the last call, or since the log was opened. Indices stay valid in each table except
  * `modules`; pointers into tables do not. Returns as vt_log_open. */
 int vt_log_resume(struct vt_log *log, struct vt_string *message);
 void vt_log_close(struct vt_log *log);
 
-/* Whether a summary covers all of a chunk of this generation, so that the chunk may be released: the summary that the log was opened
- * with, or one written since. `number`: below vt_log_chunks. */
+/* Whether a summary covers all records of a chunk in this generation, so that the chunk may be released. The summary
+ * is that with which the log was opened, or a newer one. `number`: below vt_log_chunks. */
 bool vt_log_is_covered(const struct vt_log *log, uint32_t number, uint32_t *generation);
 uint32_t vt_log_chunks(const struct vt_log *log);
 
-/* Copies a chunk up to chunk->end, header included, to `bytes` (VT_CHUNK_BYTES). *got: how many bytes
- * there are; fewer if the file was truncated since. Its records are read as short_records.h says.
- * Returns 0, or -errno with `message`. */
+/* Copies a chunk up to chunk->end, header included, to `bytes` (VT_CHUNK_BYTES). *got: the bytes copied; fewer if
+ * the file was truncated since. Read its records with short_records.h. Returns 0, or -errno with `message`. */
 int vt_log_read_chunk(const struct vt_log *log, const struct vt_log_chunk *chunk, void *bytes,
                       uint32_t *got, struct vt_string *message);
 
@@ -271,14 +269,14 @@ static inline uint64_t vt_log_key(uint64_t word, uint64_t when) {
     return vt_when_ticks(when) << 1 | !(type == VT_REC_FREE || type == VT_REC_BULK);
 }
 
-/* The stack with this number; NULL: not in the log. This and the next point into `log`. */
+/* The stack with this number; NULL: not in the log. Returned pointers, here and below, point into `log`. */
 const struct vt_log_stack *vt_log_stack(const struct vt_log *log, uint32_t number);
 
 /* The frame words of a stack, the innermost first. Never NULL; valid until the next call. */
 const uint64_t *vt_log_words(const struct vt_log *log, const struct vt_log_stack *stack);
 
-/* Evicts all other stacks; their numbers become unknown. Returns the new index of each, VT_NO_STACK if evicted; free
- * it. */
+/* Evicts all stacks but those that `stays` selects; their numbers become unknown. Returns each stack's new index,
+ * VT_NO_STACK if evicted; free it. */
 uint32_t *vt_log_keep_stacks(struct vt_log *log, const bool *stays);
 
 /* Evicts the phases that have no bit set in `keep`; their ends will be ignored. */
@@ -291,22 +289,22 @@ void vt_log_drop_stacks(struct vt_log *log);
 const struct vt_log_module *vt_log_module_at(const struct vt_log *log, uint64_t address,
                                              uint64_t ticks);
 
-/* Whether the log was written since this machine started; and whether the process that wrote it is alive:
- * same boot, pid and start time. */
+/* Whether the log was written since this machine booted; and whether the process that wrote it is alive, by boot,
+ * pid and start time. */
 bool vt_log_is_of_boot(const struct vt_log_header *header);
 bool vt_log_is_running(const struct vt_log_header *header);
 
-/* Readers of a running log wait this long between reading a time and the first `entered_at`. */
+/* Waits. Readers of a running log call it between reading a time and the first `entered_at`. */
 void vt_log_await_stores(void);
 
-/* Reads and checks only the header, as vt_log_open does; for the choice among many files. */
+/* Reads and checks only the header, as vt_log_open does, to choose among many files. */
 int vt_log_read_header(int fd, const char *path, struct vt_log_header *header, uint64_t *file_bytes,
                        struct vt_string *message);
 
 /* Whether the file is a log or a pack, by its first bytes, so that commands do not overwrite it. */
 bool vt_log_is_log(const char *path);
 
-/* Whether it is a merged file (job/merged.h), by its first row. */
+/* Whether the file is a merged file (job/merged.h), by its first row. */
 bool vt_log_is_merged(int fd);
 
 /* The Python script in the command that ran, with its folder. Free it. NULL: there is none. */

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which logs are one run (see log_runs.h): sets of logs, which are joined for each reason that two
- * have to be one.
+ * Groups logs into runs (see log_runs.h): sets of logs, joined whenever two must be of one run.
  */
 #include "log_runs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK_NS        1000000000ull  /* what clocks may be apart */
-#define LAUNCH_SLACK_NS 60000000000ull /* ... of several machines */
+#define SLACK_NS        1000000000ull  /* largest assumed difference of clocks */
+#define LAUNCH_SLACK_NS 60000000000ull /* ... of different machines */
 
-/* All logs of one process: there are several if it became other programs. */
+/* All logs of one process: several if it executed other programs. */
 struct process {
-    uint32_t log;   /* one of them */
-    uint64_t ended; /* the last of them; UINT64_MAX: unknown */
+    uint32_t log;   /* one of these logs */
+    uint64_t ended; /* when the last one ended; UINT64_MAX: unknown */
 };
 
 struct runs {
@@ -56,12 +55,12 @@ static void group_process(struct runs *r, uint32_t i) {
 
 /* --- parents --- */
 
-/* A process that got a number, or a log that names the number as its parent's. */
+/* A process with a pid, or a log whose parent had the pid. */
 struct claim {
     uint64_t pid; /* pid_key */
     uint64_t start;
     bool is_child;
-    uint32_t index; /* in `logs` of a child, else in `processes` */
+    uint32_t index; /* in `logs` for a child, else in `processes` */
 };
 
 static int compare_claims(const void *a, const void *b) {
@@ -70,7 +69,7 @@ static int compare_claims(const void *a, const void *b) {
                     {x->index, y->index});
 }
 
-/* A heap of processes: what ended last is at the top. */
+/* A heap of processes, with the one that ended last at the top. */
 struct heap {
     struct process *all;
     size_t count;
@@ -95,8 +94,8 @@ static void heap_drop_top(struct heap *h) {
     h->all[at] = last;
 }
 
-/* Joins a child with those that lived when it started. They are one run from then on, so that only
- * the one that ended last need stay. */
+/* Joins a child with the processes that lived when it started. They are one run from then on, so only the one that
+ * ended last stays in the heap. */
 static void join_parents(struct runs *r, struct heap *alive, uint32_t child) {
     uint64_t started = r->logs[child].started;
     uint64_t since = started > SLACK_NS ? started - SLACK_NS : 0;
@@ -110,9 +109,8 @@ static void join_parents(struct runs *r, struct heap *alive, uint32_t child) {
     heap_add(alive, last);
 }
 
-/* A parent had that number and lived when its child started; else the number was given to another
- * process in between. Many may have had one number, and many may name it: they are gone through
- * together, by their times of start. */
+/* A parent has the pid that its child names, and lived when the child started; else the pid was reused in between.
+ * Many processes may have had one pid, and many may name it, so all are visited in order of their start. */
 static void join_families(struct runs *r, uint32_t count) {
     VT_SCOPED struct claim *claims = vt_alloc(r->count + count, sizeof *claims);
     struct heap alive = {.all = vt_alloc(r->count, sizeof *alive.all)};
@@ -140,7 +138,7 @@ static void join_families(struct runs *r, uint32_t count) {
 
 /* --- ranks --- */
 
-/* A log of a rank, and what it has in common with the others that were launched with it. */
+/* A log of a rank, with a key that it shares with the ranks launched with it. */
 struct launched {
     uint64_t key, started;
     uint32_t index;
@@ -151,17 +149,17 @@ static int compare_launched(const void *a, const void *b) {
     return VT_ORDER({x->key, y->key}, {x->started, y->started}, {x->index, y->index});
 }
 
-/* Logs that were launched together, as far as they were gone through. */
+/* The launch being collected. */
 struct launch {
-    struct vt_map ranks; /* rank, restart and `number` -> the last log of it */
+    struct vt_map ranks; /* rank, restart and `number` -> that rank's last log */
     uint64_t number;     /* counts launches */
-    uint64_t key, ended; /* ended: the last of them; UINT64_MAX: unknown */
+    uint64_t key, ended; /* ended: when its last log ended; UINT64_MAX: unknown */
     uint32_t first;
 };
 
-/* Whether a log belongs to the launch before it that has the same key. A key may come again: a port, or
- * the number of a shell's process. But then all had ended before, or a rank would run twice at one
- * time. Several processes of one rank are told from that by their ends. */
+/* Whether a log belongs to the previous launch, which has the same key. Keys such as a port or a shell's pid may
+ * recur. In a new launch, the previous one's processes had ended, or a rank that it already has starts again. One
+ * rank may also have several processes: then the first ends after the next one starts. */
 static bool belongs(const struct runs *r, const struct launch *launch, uint32_t i, uint32_t same) {
     const struct vt_found_log *log = &r->logs[i];
     if (vt_sets_find(r->sets, i) == vt_sets_find(r->sets, launch->first))
@@ -191,8 +189,8 @@ static void join_launched(struct runs *r, struct launch *launch, const struct la
     vt_sets_join(r->sets, next->index, launch->first);
 }
 
-/* Joins the ranks that name one launch, or that have one parent: a launcher has no log itself. Skips jobs
- * of one rank, because their shell is also a rank. */
+/* Joins the ranks that name the same launch, or have the same parent, as a launcher has no log. Skips jobs of one
+ * rank, where the shell is also a rank. */
 static void join_launches(struct runs *r, uint32_t count, bool by_parent) {
     VT_SCOPED struct launched *all = vt_alloc(count, sizeof *all);
     struct launch launch = {0};

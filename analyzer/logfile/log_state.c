@@ -3,8 +3,8 @@
  * Saves and loads the state of a log: its tables, and the position of the passes (log_passes.c). The header,
  * the live list and LOG.nvml are read again. For summary.c.
  *
- * Pointers from one table into another are not saved: vt_log_link_owners and vt_log_sort_modules restore them
- * after each reading.
+ * Pointers from one table into another are not saved: vt_log_link_owners and vt_log_sort_modules restore them after
+ * each read.
  */
 #include "log_tables.h"
 
@@ -29,7 +29,7 @@ static void text_state(struct vt_state *s, char **text) {
 
 /* --- stacks --- */
 
-/* Whether a stack's frames are there, and each is a word's index. */
+/* Whether a stack's frames exist, and each is the index of a word. */
 static bool has_frames(const struct vt_log *log, const struct vt_log_stack *stack) {
     uint64_t at = stack->frames;
     for (uint32_t i = 0; i < stack->count; i++) {

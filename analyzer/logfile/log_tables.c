@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader's tables (see log_tables.h) and the look-ups in them. A stack, code object or name may
- * be recorded twice, by threads that race or in a chunk that was taken over: the first counts.
+ * The reader's tables (see log_tables.h) and the look-ups in them. A stack, code object or name may be recorded twice,
+ * by racing threads or in a chunk that another thread took over: the first record counts.
  */
 #include "log_tables.h"
 
@@ -17,9 +17,9 @@ static uint32_t word_number(struct vt_log *log, uint64_t word) {
     return number;
 }
 
-/* Appends frame words: many stacks are made of few words, so most take one or two bytes. */
+/* Appends frame words. Many stacks share few words, so most indices take one or two bytes. */
 static void pack_words(struct vt_log *log, const uint8_t *words, uint32_t count) {
-    enum { MOST = 5 }; /* bytes for each */
+    enum { MOST = 5 }; /* bytes for each index */
     while (!log->frames || log->frame_bytes + (size_t)count * MOST > log->frame_room) {
         log->frame_room = log->frame_room ? log->frame_room * 2 : 4096;
         log->frames = vt_realloc(log->frames, log->frame_room, 1);
@@ -197,7 +197,7 @@ void vt_log_add_phase(struct vt_log *log, const uint8_t *record, uint32_t tid) {
 void vt_log_add_sample(struct vt_log *log, const uint8_t *record) {
     struct vt_rec_sample *sample = VT_ADD(log->samples, log->sample_count, log->sample_room);
     memcpy(sample, record, sizeof *sample);
-    sample->when = vt_when_ticks(sample->when); /* so that it can be compared */
+    sample->when = vt_when_ticks(sample->when); /* without the device, to compare times */
 }
 
 static int compare_samples(const void *a, const void *b) {
@@ -281,7 +281,7 @@ void vt_log_add_scan(struct vt_log *log, const uint8_t *record) {
         (log->scan.word && vt_scan_ticks(r.at) < vt_scan_ticks(log->scan.at)))
         return;
     log->scan = r;
-    if (!r.lost) /* nor is what an earlier scan listed */
+    if (!r.lost) /* nor are those that an earlier scan listed */
         log->lost_count = 0;
 }
 
@@ -293,7 +293,7 @@ void vt_log_add_lost(struct vt_log *log, const uint8_t *record) {
     if (r.at && ticks < other)
         return;
     if (ticks > other && other)
-        log->lost_count = 0; /* an earlier scan's */
+        log->lost_count = 0; /* from an earlier scan */
     log->lost_ticks = ticks;
     for (uint32_t i = 0, at = sizeof r; i < r.count; i++, at += 8) {
         memcpy(VT_ADD(log->lost, log->lost_count, log->lost_room), record + at, 8);
@@ -308,7 +308,7 @@ void vt_log_add_env(struct vt_log *log, const uint8_t *record) {
         vt_strndup(text, r.name_bytes), vt_strndup(text + r.name_bytes, r.value_bytes)};
 }
 
-/* These only serve the records that follow them: short_records.c. */
+/* Templates only serve the records that follow them: short_records.c. */
 void vt_log_add_template(struct vt_log *log, const uint8_t *record) {
     (void)log, (void)record;
 }
@@ -343,7 +343,7 @@ const uint64_t *vt_log_words(const struct vt_log *log, const struct vt_log_stack
     return log->unpacked;
 }
 
-/* The map with those of its values that stay, as they are now. */
+/* The map without evicted values; every other value becomes its new index. */
 static struct vt_map moved(struct vt_map *map, const uint32_t *now, size_t kept) {
     struct vt_map result = {0};
     vt_map_reserve(&result, kept);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of logfile/: bytes of a log -> records and names, in order of time.
+ * Public header of logfile/: turns a log's bytes into records and names, in order of time.
  *
  * Invariants: the file is never trusted. Whatever its contents, and even while it is being written or
  * truncated, every pointer and length that leaves this module lies within bytes that were read and
@@ -11,12 +11,12 @@
  *     records.h       the layout of each record type, from records.def
  *     merge.h         the events of all threads, in order of time
  *     nvml_file.h     the samples of LOG.nvml
- *     summary.h       LOG.summary: the state of a log's reader and replay at one moment
- *     pack.h          packs, and where each log is opened
+ *     summary.h       LOG.summary: the state of a log's reader and replay at some moment
+ *     pack.h          packs; opens the files of packed and unpacked logs
  *     clock.h         ticks <-> nanoseconds
  *     sites.h         call sites and their ids
  *     hooks.h         the names of the hooked functions
- *     request.h       asks the process that writes a log for a snapshot
+ *     request.h       asks a running process for a snapshot
  *     find_logs.h     chooses the logs that a command reads
  *     log_runs.h      groups logs into runs
  */

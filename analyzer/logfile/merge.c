@@ -2,10 +2,10 @@
 /*
  * Chunks -> one stream of events by time (see merge.h).
  *
- * Inside a chunk the order is nearly right: a free has the time before its call but is written
- * after it, and an allocation can come between. So each chunk is sorted when it is read, and a heap
- * merges the chunks. A chunk is in memory only from its first event to its last, so there are never
- * more than threads that wrote at the same time.
+ * Inside a chunk the order is nearly right: a free has the time before its call but is written after it, so an
+ * allocation can come in between. So each chunk is sorted when it is read, and a heap merges the chunks. A chunk is in
+ * memory only from its first event to its last, so the chunks in memory are never more than the threads that wrote at
+ * the same time.
  */
 #include "merge.h"
 
@@ -16,18 +16,18 @@
 
 enum {
     RUN_THREADS = 8,
-    /* the most events in a chunk: none is shorter than a short free */
+    /* the most events in a chunk: a short free is the shortest */
     RUN_EVENTS = (VT_CHUNK_BYTES - sizeof(struct vt_chunk_header)) / 8,
 };
 
 /* One chunk being read. */
 struct run {
-    uint8_t *chunk; /* as it is in the file */
+    uint8_t *chunk; /* its bytes in the file */
     struct vt_event *events;
     uint32_t count, at;
-    uint8_t *by; /* with several threads: who wrote each event */
-    uint32_t
-        tid[RUN_THREADS]; /* who wrote from which event on; further threads count as the last */
+    uint8_t *by; /* with several threads: index in `tid` of each event's writer */
+    uint32_t tid
+        [RUN_THREADS]; /* writers, each from its event in `from` on; further threads count as the last */
     uint32_t from[RUN_THREADS];
     uint32_t thread_count;
     struct run *next_free;
@@ -36,21 +36,21 @@ struct run {
 struct vt_merge {
     const struct vt_log *log;
     uint64_t last_key;  /* later events wait */
-    uint64_t given_key; /* no earlier event was given than these */
+    uint64_t given_key; /* events before this key were delivered */
     uint64_t late;
-    uint32_t *waiting; /* indices of chunks, by the time of their first event */
+    uint32_t *waiting; /* indices of chunks, in the order of their first events */
     size_t waiting_count, waiting_at;
-    size_t known;      /* of the log's chunks */
+    size_t known;      /* number of chunks taken from the log */
     struct run **heap; /* the run with the smallest key first */
     size_t heap_count, heap_room;
     uint32_t taken; /* events of heap[0] in the batch that the caller has */
     struct run *spare;
-    uint8_t *record; /* room for one */
+    uint8_t *record; /* a buffer for one */
     int error;       /* a chunk could not be read: there are no further events */
     struct vt_string message;
 };
 
-/* The thread of an event: a chunk can pass from one thread to the next. */
+/* The thread of an event: a chunk can pass from one thread to another. */
 static uint32_t tid_at(const struct run *run, uint32_t i) {
     return run->tid[run->thread_count > 1 ? run->by[i] : 0];
 }
@@ -62,7 +62,7 @@ static void note_thread(struct run *run, const uint8_t *record, uint32_t length)
     memcpy(&r, record, sizeof r);
     if (run->tid[run->thread_count - 1] == r.tid)
         return;
-    /* The chunk's header names the last writer, so this record decides for the first events. */
+    /* The chunk's header names only the last writer, so this record names the writer of the first events. */
     if (run->thread_count == 1 && !run->count)
         run->thread_count = 0;
     run->from[run->thread_count] = run->count;
@@ -190,7 +190,6 @@ static void free_runs(struct run *run) {
     }
 }
 
-/* An event that is a record of fixed length in the chunk. */
 static void read_event(const struct vt_short_records *records, const uint8_t *record,
                        uint32_t length, struct vt_event *event) {
     struct vt_rec_alloc r = {0};
@@ -205,7 +204,6 @@ static void read_event(const struct vt_short_records *records, const uint8_t *re
         event->size_context = r.size_context;
 }
 
-/* Takes the events up to the records' end. */
 static void read_events(struct vt_merge *merge, struct vt_short_records *records, struct run *run) {
     for (;;) {
         struct vt_event *next = vt_short_records_events(records, run->events + run->count);
@@ -234,7 +232,6 @@ static void leave_out_given(struct run *run, uint64_t after) {
     run->count = kept;
 }
 
-/* Reads the next waiting chunk into the heap. */
 static void load(struct vt_merge *merge) {
     const struct vt_log_chunk *chunk = &merge->log->chunks[merge->waiting[merge->waiting_at++]];
     struct run *run = new_run(merge);
@@ -250,7 +247,7 @@ static void load(struct vt_merge *merge) {
     vt_short_records_start(&records, run->chunk, chunk->begin < end ? chunk->begin : end);
     if (chunk->begin)
         read_events(merge, &records, run);
-    run->count = 0; /* those were given before */
+    run->count = 0; /* all were delivered before */
     run->tid[0] = run->tid[run->thread_count - 1];
     run->from[0] = 0;
     run->thread_count = 1;
@@ -259,7 +256,7 @@ static void load(struct vt_merge *merge) {
     note_writers(run);
     if (chunk->after)
         leave_out_given(run, chunk->after);
-    /* a chunk that was given back and taken again since it was passed is another one */
+    /* a chunk may have been recycled since the pass, with other events */
     if (!chunk->sorted || merge->log->running || merge->log->summary)
         sort_run(run);
     if (run->count) {
@@ -282,7 +279,7 @@ static int compare_waiting(const void *a, const void *b) {
     return VT_ORDER({x->first_ticks, y->first_ticks}, {x->index, y->index});
 }
 
-/* Adds the chunks that were read since the last time to those that wait. */
+/* Adds the chunks read since the last call to the waiting ones. */
 static void add_chunks(struct vt_merge *merge) {
     const struct vt_log *log = merge->log;
     size_t left = merge->waiting_count - merge->waiting_at, count = 0;
@@ -321,7 +318,7 @@ void vt_merge_go_on(struct vt_merge *merge, uint64_t until) {
         add_chunks(merge);
 }
 
-/* Events that come after later ones were given are given the time of these. */
+/* Late events get the time of the last event delivered before them. */
 static void give_late(struct vt_merge *merge, const struct vt_batch *batch) {
     for (uint32_t i = 0; i < batch->count; i++) {
         struct vt_event *e = &batch->events[i];

@@ -8,34 +8,34 @@
 
 #include "log_reader.h"
 
-/* Bytes that can always be read at an event's record; after a shorter record come the next one's. */
+/* Bytes that can always be read at an event's record, even if the record is shorter. */
 enum { VT_BATCH_READABLE = 64 };
 
-/* Events that follow each other in time. `ahead` more follow: later events of the same chunk, for
- * prefetching. Valid until the next call. */
+/* Consecutive events of one thread. `ahead` later events of the same chunk follow in `events`, for prefetching.
+ * Valid until the next call. */
 struct vt_batch {
     struct vt_event *events;
-    const uint8_t *chunk; /* has the records of other events than allocations and frees */
+    const uint8_t *chunk; /* contains the records of all other events than allocations and frees */
     uint32_t count, ahead;
-    uint32_t tid; /* the thread whose events these are */
+    uint32_t tid; /* the events' thread */
 };
 
 struct vt_merge;
 
 /* Never NULL; the log must outlive it. Free it with vt_merge_close. */
 struct vt_merge *vt_merge_open(const struct vt_log *log);
-/* From now on delivers events up to `until`, in ticks, as far as the log was read (vt_log_resume). An event that is read
- * after later ones were delivered is delivered once, at their time: vt_merge_late. */
+/* From now on delivers events up to `until`, in ticks, as far as the log was read (vt_log_resume). A late event,
+ * read after later ones were delivered, gets their time. */
 void vt_merge_go_on(struct vt_merge *merge, uint64_t until);
 bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch); /* false: no more for now */
-uint64_t vt_merge_late(const struct vt_merge *merge);               /* how many there were */
+uint64_t vt_merge_late(const struct vt_merge *merge);               /* number of late events */
 /* Events that were read, but are later than `until`. */
 uint64_t vt_merge_left(const struct vt_merge *merge);
-/* Whether the events ended early, because a chunk could not be read: -errno with `message`; else 0. */
+/* If the events ended early, because a chunk could not be read: returns -errno with `message`; else 0. */
 int vt_merge_failed(const struct vt_merge *merge, struct vt_string *message);
 void vt_merge_close(struct vt_merge *merge);
 
-/* The time up to which exactly all read events are delivered, once vt_merge_next has no more. */
+/* Once vt_merge_next has no more: the time up to which all events, and none beyond, were delivered. */
 uint64_t vt_merge_until(const struct vt_merge *merge);
 /* Saves or loads the state of the merge, beside vt_log_state. */
 void vt_merge_state(struct vt_merge *merge, struct vt_state *s);

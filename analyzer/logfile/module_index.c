@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Modules by address and time (see log_tables.h): a segment tree. The edges of all modules part the
- * addresses into spans, which are the tree's leaves. A module is listed at the few nodes that its
- * spans make up, and each node's list is sorted by time. So a question costs a binary search at each
- * node above one leaf, however many modules came to one address, or overlap.
+ * Modules by address and time (see log_tables.h): a segment tree. The edges of all modules divide the addresses into
+ * spans, which are the tree's leaves. A module is listed at the few nodes that together cover its spans, and each
+ * node's list is sorted by time. So a look-up takes a binary search at each node above one leaf, however many modules
+ * overlap or shared an address over time.
  */
 #include "log_tables.h"
 
@@ -13,17 +13,16 @@ struct vt_module_index {
     const struct vt_log_module *modules;
     uint64_t *edges; /* sorted; span i lies between edges i and i + 1 */
     size_t edge_count;
-    size_t *ends; /* of each node's list in `listed`; it begins where the last node's ends */
+    size_t *ends; /* where each node's list in `listed` ends, and the next one begins */
     uint32_t *listed;
 };
 
 static int compare_times(const void *a, const void *b) {
     const struct vt_log_module *x = *(const struct vt_log_module *const *)a;
     const struct vt_log_module *y = *(const struct vt_log_module *const *)b;
-    return VT_ORDER({x->ticks, y->ticks}, {(uintptr_t)x, (uintptr_t)y}); /* by their places */
+    return VT_ORDER({x->ticks, y->ticks}, {(uintptr_t)x, (uintptr_t)y}); /* then by index */
 }
 
-/* How many edges lie at or below an address. */
 static size_t edges_up_to(const struct vt_module_index *index, uint64_t address) {
     size_t low = 0, high = index->edge_count;
     while (low < high) {
@@ -87,7 +86,7 @@ struct vt_module_index *vt_module_index_make(const struct vt_log_module *modules
     return index;
 }
 
-/* The place in a node's list of the first module seen after `ticks`. */
+/* The index in a node's list of the first module seen after `ticks`. */
 static size_t first_after(const struct vt_module_index *index, size_t low, size_t high,
                           uint64_t ticks) {
     while (low < high) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LOG.nvml -> samples (see nvml_file.h). The log does not depend on it: if the file cannot be read
- * or belongs to another log, there are no samples, and a note says why.
+ * LOG.nvml -> samples (see nvml_file.h). The log is readable without it: if the file cannot be read or belongs to
+ * another log, there are no samples, and a note says why.
  */
 #include "nvml_file.h"
 
@@ -72,7 +72,7 @@ void vt_nvml_file_read(const char *log_path, const struct vt_log_header *log,
     }
     memcpy(&header, bytes, sizeof header);
     const char *fault = NULL;
-    if (have < sizeof header) /* its writer may have been killed here */
+    if (have < sizeof header) /* its writer may have been killed early */
         fault = memcmp(bytes, VT_NVML_MAGIC, have < 8 ? have : 8) ? "it is not a file of samples"
                                                                   : NULL;
     else
@@ -84,8 +84,8 @@ void vt_nvml_file_read(const char *log_path, const struct vt_log_header *log,
         return;
     }
     file->bytes = bytes;
-    /* Four more bytes hold no record, but keep `end` from being VT_CHUNK_BYTES, where vt_log_next
-     * would take a truncated record for damage. */
+    /* Four more bytes contain no record, but keep `end` from being VT_CHUNK_BYTES, where vt_log_next would report a
+     * truncated record as damage. */
     file->end = (have & ~7u) + 4;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LOG.nvml, the file beside a log with samples from NVML (its format: log_format.h). log_reader.c
- * and `vramtrace dump` read it; run_nvml.c writes it.
+ * LOG.nvml, a file beside a log, with samples from NVML (its format: log_format.h). log_reader.c and `vramtrace dump`
+ * read it; run_nvml.c writes it.
  */
 #ifndef VRAMTRACE_ANALYZER_NVML_FILE_H
 #define VRAMTRACE_ANALYZER_NVML_FILE_H
@@ -11,11 +11,12 @@
 struct vt_nvml_file {
     char *path;
     uint8_t *bytes; /* the whole file, 8-aligned; NULL: no file, or not usable */
-    uint32_t end;   /* for vt_log_next: records from sizeof(struct vt_nvml_header) to here */
-    char *fault;    /* why it is ignored; NULL: no file, or no fault */
+    /* for vt_log_next: end of the records, which start at sizeof(struct vt_nvml_header) */
+    uint32_t end;
+    char *fault; /* why the file is ignored; NULL: no file, or no fault */
 };
 
-/* LOG.nvml for a log's path. Free it. */
+/* The path of a log's LOG.nvml. Free it. */
 char *vt_nvml_file_path(const char *log_path);
 
 /* The header that a log's LOG.nvml must have. */

@@ -2,8 +2,8 @@
 /*
  * The reader's tables of owners (see log_tables.h).
  *
- * A step's parent has a smaller number, so a chain of steps always ends. A step whose parent is not
- * in the log begins nowhere: its path has no root, and what it holds has no owner.
+ * A step's parent has a smaller number, so a chain of steps always ends. If a step's parent is missing in the log, its
+ * path has no root, and its allocations have no owner.
  */
 #include "log_tables.h"
 
@@ -132,8 +132,8 @@ static void link_arounds(struct vt_log *log) {
     vt_map_free(&hops);
 }
 
-/* Adds the steps that were read since the last time, with indices for their parents' numbers. Of two steps with one
- * number the first counts. As long as the process runs, a step whose parent was not read yet waits for it. */
+/* Adds the steps read since the last call, with indices instead of their parents' numbers. If two steps have one
+ * number, the first counts. As long as the process runs, a step waits until its parent was read. */
 static void link_steps(struct vt_log *log) {
     size_t kept = 0;
     vt_sort(log->unlinked, log->unlinked_count, sizeof *log->unlinked, compare_steps);
@@ -157,7 +157,7 @@ static void link_steps(struct vt_log *log) {
     log->unlinked_count = kept;
 }
 
-/* Adds what snapshots say, with indices for the numbers of steps, as far as these are known. */
+/* Adds the snapshots' entries whose steps are known, with indices instead of the steps' numbers. */
 static void link_owned(struct vt_log *log) {
     size_t linked = 0;
     for (; linked < log->owned_row_count; linked++) {
@@ -167,7 +167,7 @@ static void link_owned(struct vt_log *log) {
             break;
         entry->step = step;
     }
-    if (!log->owned_count && linked == log->owned_row_count) { /* all at once: it may be much */
+    if (!log->owned_count && linked == log->owned_row_count) { /* all at once: there may be many */
         free(log->owned);
         log->owned = log->owned_rows;
         log->owned_count = linked;
@@ -185,7 +185,7 @@ static void link_owned(struct vt_log *log) {
             log->owned_row_count * sizeof *log->owned_rows);
 }
 
-/* Leaves the last snapshots, and of two with one number the first. */
+/* Keeps the last snapshots; if two have one number, the first. */
 static void choose_snapshots(struct vt_log *log) {
     VT_SCOPED_MAP numbers = {0};
     size_t kept = 0, from;
@@ -204,7 +204,7 @@ void vt_log_link_owners(struct vt_log *log) {
     link_steps(log);
     link_owned(log);
     link_arounds(log);
-    /* those of a single snapshot are already in order, and may be many */
+    /* a single snapshot's entries are already in order, and may be many */
     bool sorted = true;
     for (size_t i = 1; i < log->owned_count && sorted; i++)
         sorted = log->owned[i - 1].snapshot <= log->owned[i].snapshot;

@@ -19,7 +19,7 @@
 struct section {
     struct vt_pack_section head;
     char name[VT_PACK_NAME_MOST + 1];
-    uint64_t at; /* of its frames in the file */
+    uint64_t at; /* offset of its frames in the file */
 };
 
 struct vt_pack {
@@ -32,7 +32,7 @@ struct vt_pack {
     struct vt_pack *next;
 };
 
-static struct vt_pack *opened; /* all */
+static struct vt_pack *opened; /* a list of all */
 
 uint32_t vt_pack_check(struct vt_pack_section section, const char *name) {
     section.check = 0;
@@ -45,7 +45,7 @@ uint64_t vt_pack_most(uint32_t kind, uint64_t packed) {
         [VT_PACK_LOG] = 1ull << 41,
         [VT_PACK_NVML] = VT_NVML_MOST_BYTES,
         [VT_PACK_SUMMARY] = 1ull << 40,
-        [VT_PACK_ANSWERS] = 1ull << 30, /* they are in memory */
+        [VT_PACK_ANSWERS] = 1ull << 30, /* loaded into memory */
     };
     enum { SMALL = 64 << 20, RATIO = 1024 };
     uint64_t by_length = packed < UINT64_MAX / RATIO - SMALL ? SMALL + packed * RATIO : UINT64_MAX;
@@ -74,16 +74,16 @@ static const struct section *find_section(const struct vt_pack *pack, enum vt_pa
 
 /* --- unpacking --- */
 
-/* A section while it is unpacked. */
+/* A section being unpacked. */
 struct unpacking {
     const struct section *section;
     int to;
     ZSTD_DStream *stream;
     char *out;
-    uint64_t done;    /* bytes of what it holds */
-    uint64_t most;    /* ... that are wanted */
-    bool whole;       /* a frame has ended, and nothing is behind it */
-    const char *what; /* its fault, or NULL */
+    uint64_t done;    /* unpacked bytes */
+    uint64_t most;    /* ... at most */
+    bool whole;       /* a frame has ended, and nothing follows */
+    const char *what; /* the error, or NULL */
 };
 
 static int unpack_part(struct unpacking *u, const char *bytes, size_t length) {
@@ -152,13 +152,13 @@ static int refuse(const struct vt_pack *pack, uint64_t offset, const char *why,
     return -EINVAL;
 }
 
-/* Whether it may be a log's: it becomes a part of a path that is shown. */
+/* Whether the name may be a log's: it becomes part of a path that we show. */
 static bool is_name(const struct section *s) {
     return s->name[0] && strlen(s->name) == s->head.name_bytes && !strchr(s->name, '/') &&
            strcmp(s->name, ".") != 0 && strcmp(s->name, "..") != 0;
 }
 
-/* Reads the header of the section at `*at`, and moves it behind the section. */
+/* Reads the header of the section at `*at`, and moves `*at` past the section. */
 static int read_section(struct vt_pack *pack, uint64_t size, uint64_t *at,
                         struct vt_string *message) {
     struct section s = {.at = *at};
@@ -274,15 +274,15 @@ int vt_pack_open(const char *path, const struct vt_pack **found, struct vt_strin
     return 0;
 }
 
-/* --- logs, wherever they are --- */
+/* --- logs in packs and folders --- */
 
 /* A log in a pack. */
 struct packed {
-    const struct vt_pack *pack; /* NULL: it is in none */
+    const struct vt_pack *pack; /* NULL: not in a pack */
     const char *name;
 };
 
-/* PACK/LOG: a path that goes on behind a file. Free it. NULL: it does not. */
+/* The PACK of a path PACK/LOG, which continues after a file. Free it. NULL: another path. */
 static char *path_of_pack(const char *path) {
     struct stat st;
     const char *slash = strrchr(path, '/');
@@ -365,7 +365,7 @@ int vt_log_copy_chunk(int fd, const char *path, uint32_t number, uint8_t *bytes,
         error = vt_log_read_at(fd, path, bytes, VT_CHUNK_BYTES, at, got, message);
     if (error || *got < sizeof head)
         return error;
-    memcpy(bytes, &head, sizeof head); /* what it says was so before; model: HEAD_FIRST */
+    memcpy(bytes, &head, sizeof head); /* as read before the records; model: HEAD_FIRST */
     if (head.magic != VT_CHUNK_MAGIC || vt_chunk_is_finished(&head))
         return 0;
     while ((length = vt_log_next(bytes, end, *got, &what)))

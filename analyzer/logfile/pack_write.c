@@ -27,7 +27,7 @@ struct vt_pack_writer vt_pack_begin(int fd, bool folder) {
 struct packing {
     struct vt_pack_writer *w;
     ZSTD_CCtx *zstd;
-    uint64_t at; /* of the next packed byte */
+    uint64_t at; /* offset of the next packed byte */
     char *out;
 };
 
@@ -46,8 +46,8 @@ static int pack_part(struct packing *p, const char *bytes, size_t length, bool l
     return 0;
 }
 
-/* A log of nearly nothing but zeros is packed so well that no reader would believe it: a frame that is skipped makes
- * it longer. */
+/* A log of almost only zeros shrinks so much that readers would refuse its section: a skippable frame makes the
+ * section longer. */
 static int fill_up(struct packing *p, struct vt_pack_section *s) {
     enum { HEAD = 8 };
     uint64_t step = 1;
@@ -59,7 +59,7 @@ static int fill_up(struct packing *p, struct vt_pack_section *s) {
         step *= 2;
     uint32_t head[] = {ZSTD_MAGIC_SKIPPABLE_START, (uint32_t)step};
     int error = vt_file_write_at(p->w->fd, head, sizeof head, p->at);
-    p->at += HEAD + step; /* zeros, once the file is as long as it says */
+    p->at += HEAD + step; /* the file's final length fills this with zeros */
     s->packed += HEAD + step;
     return error;
 }
@@ -82,7 +82,7 @@ static int end_section(struct packing *p, struct vt_pack_section *s, const char 
     return 0;
 }
 
-/* Packs what `from` has, or `bytes` of memory. */
+/* Packs the contents of `from`, or `bytes` of memory. */
 static int add(struct vt_pack_writer *w, struct vt_pack_section *s, const char *name, int from,
                const char *memory, uint64_t bytes, struct vt_string *message) {
     enum { PART = 1 << 20 };
@@ -95,7 +95,7 @@ static int add(struct vt_pack_writer *w, struct vt_pack_section *s, const char *
         uint64_t left = bytes - s->unpacked;
         size_t part = left < PART ? (size_t)left : PART;
         ssize_t got = memory ? (ssize_t)part : vt_file_read_at(from, in, part, s->unpacked);
-        last = got < PART; /* or it was cut meanwhile */
+        last = got < PART; /* or the file was truncated meanwhile */
         error = got < 0 ? (int)got
                         : pack_part(&p, memory ? memory + s->unpacked : in, (size_t)got, last);
         s->unpacked += got > 0 ? (uint64_t)got : 0;

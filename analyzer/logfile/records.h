@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of each record type as data, generated from records.def. For the reader's bounds check
- * and for `vramtrace dump`.
+ * The layout of each record type as data, generated from records.def. For the reader's bounds checks and for `vramtrace
+ * dump`.
  */
 #ifndef VRAMTRACE_ANALYZER_RECORDS_H
 #define VRAMTRACE_ANALYZER_RECORDS_H
@@ -28,7 +28,7 @@ struct vt_record_field {
     uint16_t offset, bytes;
     uint16_t each;            /* for a count: bytes of an element of the part; else 0 */
     const char *part;         /* the part's name */
-    enum vt_record_show show; /* the part's if there is one, else the field's */
+    enum vt_record_show show; /* for the part if there is one, else for the field */
 };
 
 struct vt_record_layout {

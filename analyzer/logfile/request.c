@@ -2,9 +2,9 @@
 /*
  * Asks a running process for a snapshot (see request.h).
  *
- * The command may run as root for another user's process; that user names the file and may exchange or truncate it at
- * any time. So all writes go to one descriptor that was checked: a log of this process, owned by its user. It is read
- * and written by system calls, not mapped: a mapping of a truncated file raises SIGBUS.
+ * The command may run as root for another user's process; that user names the file and may replace or truncate it at
+ * any time. So all writes go to one descriptor, checked to be a log of the process, owned by its user. The file is read
+ * and written by system calls, because accessing a mapping of a truncated file raises SIGBUS.
  */
 #define _GNU_SOURCE
 #include "request.h"
@@ -30,8 +30,8 @@ static bool is_alive(unsigned pid) {
 }
 
 struct process {
-    unsigned pid; /* in a container it has another number: the last one of NSpid */
-    /* real, effective, saved, of files: a daemon that drops its rights keeps its log */
+    unsigned pid; /* in its container, if it has one: the last number of NSpid */
+    /* real, effective, saved, file system: a daemon that drops its rights still owns its log */
     long users[4], groups[4];
 };
 
@@ -65,12 +65,12 @@ static bool read_header(int fd, struct vt_log_header *h) {
            !memcmp(h->magic, VT_LOG_MAGIC, sizeof h->magic);
 }
 
-/* Opens the log of the process at that path. -1, with *why: it is none. */
+/* Opens the process's log at this path. -1, with *why: it is not that log. */
 static int open_log(const char *path, unsigned pid, int access, struct vt_log_header *h,
                     const char **why) {
     struct process p = read_process(pid);
     int error = -EACCES;
-    /* with the rights that it has on files; if they do not do, with others that it can have again */
+    /* with the process's present file rights; if refused, with rights that it can regain */
     for (int i = 3; i >= 0 && error == -EACCES; i--) {
         struct stat st;
         if (p.users[i] < 0 || (i < 3 && p.users[i] == p.users[i + 1]))
@@ -99,7 +99,7 @@ static bool is_log(const char *path, unsigned pid) {
     return fd >= 0;
 }
 
-/* The path of a line of /proc/PID/maps whose mapping is shared and begins at the file's start; NULL: it is none. */
+/* The path in a line of /proc/PID/maps whose mapping is shared and begins at the file's start; else NULL. */
 static char *shared_file(char *line) {
     char access[8], *path = strchr(line, '/');
     uint64_t offset;
@@ -110,7 +110,7 @@ static char *shared_file(char *line) {
     return path;
 }
 
-/* The header stays mapped while the process runs. In another mount namespace the path is not ours. */
+/* A process keeps its log's header mapped. The path may be in another mount namespace. */
 char *vt_request_log(unsigned pid, struct vt_string *message) {
     char path[64], *line = NULL, *found = NULL;
     size_t room = 0;
@@ -148,7 +148,7 @@ char *vt_request_log(unsigned pid, struct vt_string *message) {
     return found;
 }
 
-/* A descriptor to ask through; -1, with `message`: it cannot be asked. */
+/* Opens the log to make a request in it; -1, with `message`: no request is possible. */
 static int open_to_ask(unsigned pid, const char *log, struct vt_log_header *h,
                        struct vt_string *message) {
     const char *why = strerror(EPERM);
@@ -168,11 +168,11 @@ static int open_to_ask(unsigned pid, const char *log, struct vt_log_header *h,
     return -1;
 }
 
-/* Two who ask at once may get one number: then one answer serves both. */
+/* Two simultaneous requests may get one number: then one answer serves both. */
 static void set_asked(int fd, uint32_t number) {
     ssize_t written =
         pwrite(fd, &number, sizeof number, offsetof(struct vt_log_header, snapshots_asked));
-    (void)written; /* then there will be no answer */
+    (void)written; /* after a failure there will be no answer */
 }
 
 int vt_request_snapshot(unsigned pid, const char *log, const struct vt_request *request,
@@ -189,13 +189,13 @@ int vt_request_snapshot(unsigned pid, const char *log, const struct vt_request *
     for (;;) {
         const struct timespec pause = {0, POLL_NS};
         bool alive = is_alive(
-            pid); /* checked before the answer is read: a snapshot done before the end counts */
+            pid); /* checked before reading the answer: a snapshot done before the end counts */
         if (!read_header(fd, &h)) {
             vt_string_format(message, "%s: was truncated", log);
             break;
         }
         if ((int32_t)(h.snapshots_done - mine) >= 0) {
-            read_header(fd, &h); /* as of then: pairs with vt_log_asked_done */
+            read_header(fd, &h); /* the matching counts: pairs with vt_log_asked_done */
             *answer = h.snapshots_refused == refused ? VT_ANSWER_TAKEN : VT_ANSWER_REFUSED;
             break;
         }

@@ -35,12 +35,12 @@ static inline void put_word(uint8_t *out, unsigned index, uint64_t word) {
     memcpy(out + 8 * index, &word, sizeof word);
 }
 
-/* The ticks that have passed before a short record. */
+/* The ticks between the previous ALLOC or FREE and a short record. */
 static inline uint64_t passed(uint64_t word, bool alloc) {
     return alloc ? word >> 32 : word >> 8 & ((1u << VT_SHORT_FREE_TICKS) - 1);
 }
 
-/* A short record as an event; `t` is its template. */
+/* Turns a short record into an event; `t` is its template. */
 static inline void expand_free(const struct vt_short_template *t, uint64_t ticks, uint64_t word,
                                struct vt_event *e) {
     e->word = t->word;
@@ -171,7 +171,7 @@ struct vt_event *vt_short_records_events(struct vt_short_records *records,
     return events;
 }
 
-/* Times only rise from record to record, unless they are damaged: the smallest and the largest are looked for where
+/* Times only rise from record to record, except after damage, so the smallest and largest are searched only where
  * the order breaks. */
 uint64_t vt_short_records_pass(struct vt_short_records *records, struct vt_short_span *to) {
     const uint8_t *at = records->chunk + records->offset, *end = records->chunk + records->end;

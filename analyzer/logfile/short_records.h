@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A chunk's short records (log_short.h). Each depends on those before it, so a chunk is read from its start. merge.c
- * gets them as events; log_reader.c skips them and only reads their times; cmd_dump.c gets every record in its long
+ * reads them as events; log_passes.c skips them and only reads their times; cmd_dump.c reads every record in its long
  * form.
  */
 #ifndef VRAMTRACE_ANALYZER_SHORT_RECORDS_H
@@ -9,11 +9,11 @@
 
 #include "vramtrace/log_format.h"
 
-/* --- an event: allocations and frees are stored whole, in the fields common to all events, because nearly all
- * events are of these types. --- */
+/* --- an event: the fields common to all events store allocations and frees completely, because nearly all events
+ * are of these types. --- */
 
-/* An address and its space as one number, with the space + 1 in the three top bits, which no address
- * uses; so no key is 0. */
+/* An address and its space as one number, with the space + 1 in the top three bits, which no address uses; so no key
+ * is 0. */
 #define VT_ADDRESS_MASK 0x1fffffffffffffffull
 static_assert(VT_SPACES < 8, "three bits");
 
@@ -41,8 +41,8 @@ static inline unsigned vt_event_space(const struct vt_event *event) {
 
 #include <string.h>
 
-/* The length of the record at `offset` of `chunk`, which has `end` bytes. 0: there is no complete
- * record; `what`: the reason, or NULL at the regular end. Every reader of chunks uses this. */
+/* The length of the record at `offset` of `chunk`, which has `end` bytes. 0: no complete record; `what`: the reason,
+ * or NULL at the regular end. Every reader of chunks uses this. */
 static inline uint32_t vt_log_next(const uint8_t *chunk, uint32_t offset, uint32_t end,
                                    const char **what) {
     uint64_t word;
@@ -62,8 +62,7 @@ static inline uint32_t vt_log_next(const uint8_t *chunk, uint32_t offset, uint32
         return 0;
     }
     if (length > end - offset) {
-        /* No record reaches past a complete chunk; in an incomplete one the file simply ends here.
-         * */
+        /* No record may exceed a complete chunk; an incomplete chunk is the file's end. */
         if (end == VT_CHUNK_BYTES)
             *what = "a record that reaches past its chunk";
         return 0;
@@ -71,24 +70,25 @@ static inline uint32_t vt_log_next(const uint8_t *chunk, uint32_t offset, uint32
     return length;
 }
 
-/* Room for the long form of a chunk: a FREE's is three times as long as its short one, a STACK's less than four times. */
+/* Bytes for the long form of a chunk: a FREE is three times as long as in the short form, a STACK less than four
+ * times. */
 #define VT_LONG_CHUNK_BYTES (4 * VT_CHUNK_BYTES)
 
 /* A chunk being read. */
 struct vt_short_records {
     const uint8_t *chunk;
     uint32_t end;     /* its length */
-    uint32_t offset;  /* of the next record; at the end, where reading stopped */
+    uint32_t offset;  /* offset of the next record; at the end, where reading stopped */
     const char *what; /* at the end: the reason, as in vt_log_next */
-    uint64_t ticks;   /* of the last ALLOC or FREE */
-    uint32_t known; /* a bit for each type of short records that has its template, from the first */
+    uint64_t ticks;   /* time of the last ALLOC or FREE */
+    uint32_t known;   /* a bit for each short type whose template was read, from the first type */
     struct vt_short_template {
         uint64_t word;    /* a FREE's first; 0: the slot is empty */
-        uint64_t device;  /* of `when`, at its place there */
+        uint64_t device;  /* in its bits of `when` */
         uint64_t high;    /* bits of a key */
-        uint64_t context; /* of `size_context`, at its place there */
+        uint64_t context; /* in its bits of `size_context` */
     } templates[VT_SHORT_SLOTS];
-    uint64_t frames[VT_SHORT_FRAMES]; /* 0: an empty place */
+    uint64_t frames[VT_SHORT_FRAMES]; /* 0: an empty slot */
 };
 
 void vt_short_records_start(struct vt_short_records *records, const uint8_t *chunk, uint32_t end);
@@ -96,14 +96,14 @@ void vt_short_records_start(struct vt_short_records *records, const uint8_t *chu
 /* Writes the long form of the next record to `out` (VT_RECORD_MAX_BYTES). Returns its length; 0: no more. */
 uint32_t vt_short_records_next(struct vt_short_records *records, uint8_t *out);
 
-/* Writes a run of short allocations and frees to `events`: in most logs, nearly all records except the last ones of a
- * chunk. Returns the position of the next event. */
+/* Writes the next consecutive short allocations and frees to `events`; most logs contain almost only such records.
+ * Returns the position of the next event. */
 struct vt_event *vt_short_records_events(struct vt_short_records *records, struct vt_event *events);
 
 /* Events that were skipped. */
 struct vt_short_span {
     uint32_t count;
-    bool sorted; /* by vt_log_key; `key` is the last one's */
+    bool sorted; /* by vt_log_key; `key` is that of the last event */
     uint64_t key;
     uint64_t first_ticks, last_ticks; /* the smallest and the largest */
 };
@@ -122,7 +122,7 @@ static inline void vt_short_span_add(struct vt_short_span *span, uint64_t key) {
 /* Skips the same records as vt_short_records_events. Returns the ticks of the first; UINT64_MAX: none. */
 uint64_t vt_short_records_pass(struct vt_short_records *records, struct vt_short_span *span);
 
-/* Writes the long form of all records to `out` (VT_LONG_CHUNK_BYTES), after the chunk's header, if it has one. Returns
+/* Writes the chunk's header, if it has one, and the long form of all records to `out` (VT_LONG_CHUNK_BYTES). Returns
  * the bytes written. */
 uint32_t vt_short_records_all(struct vt_short_records *records, uint8_t *out);
 

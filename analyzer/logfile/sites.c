@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call sites and their ids (see sites.h). The replay asks for ids; symbols/stacks.c hides the frames
- * that vt_sites_skip counts, so that the frames in a report are those in the id.
+ * Call sites and their ids (see sites.h). The replay asks for ids. symbols/stacks.c hides the frames that vt_sites_skip
+ * counts, so that a report shows exactly the frames in the id.
  */
 #include "sites.h"
 
@@ -12,7 +12,7 @@
 
 struct vt_sites {
     const struct vt_log *log;
-    /* by the stack's index, for driver and for runtime calls; 0: not computed yet */
+    /* by stack index, for driver and for runtime calls; 0: not computed yet */
     uint64_t *stack_hash[2];
     uint64_t *module_hash, *code_hash;
 };
@@ -67,7 +67,7 @@ uint32_t vt_sites_skip(const struct vt_log *log, const struct vt_log_stack *stac
     return stack->count;
 }
 
-/* False: a frame that does not count. */
+/* False: the frame is not part of the id. */
 static bool hash_frame(const struct vt_sites *sites, const struct vt_log_stack *stack,
                        uint64_t word, uint64_t *hash) {
     const struct vt_log *log = sites->log;
@@ -81,7 +81,7 @@ static bool hash_frame(const struct vt_sites *sites, const struct vt_log_stack *
         return false;
     uint64_t address = word - 1;
     const struct vt_log_module *m = vt_log_module_at(log, address, stack->ticks);
-    /* Generated code: its address differs from run to run, but only by whole pages. */
+    /* The address of generated code differs from run to run, but only by whole pages. */
     *hash = m ? vt_mix(sites->module_hash[m - log->modules] ^ (address - m->bias))
               : vt_mix(4 ^ (address & 0xfff));
     return !m || !vt_sites_is_tracer(m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LOG.summary (see summary.h): the next one takes its place when it is on the disk. Whoever reads has the whole of it in
+ * LOG.summary (see summary.h). A new summary replaces it once it is on the disk. Readers load the whole file into
  * memory, so it may be replaced meanwhile.
  */
 #include "summary.h"
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Which log it belongs to, and what it is of. */
+/* Identifies the log and the state. */
 struct head {
     uint64_t generation, until;
     uint64_t process_start, start_ticks;
@@ -72,13 +72,13 @@ static int write_state(struct vt_log *log, struct head head, FILE *file, uint64_
     return error;
 }
 
-/* Whoever may read the log may read it, also where another user compacts it. */
+/* Lets the log's readers read the summary, even if another user compacts the log. */
 static int share(const struct vt_log *log, FILE *file) {
     struct stat st;
     if (fstat(log->fd, &st))
         return -errno;
     if (fchown(fileno(file), st.st_uid, st.st_gid))
-        errno = 0; /* only root may give it away */
+        errno = 0; /* only root may change the owner */
     return fchmod(fileno(file), st.st_mode & 0777) ? -errno : 0;
 }
 
@@ -190,7 +190,7 @@ int vt_summary_load(const struct vt_log *log, void (*more)(void *of, struct vt_s
         return 0;
     more(of, &rest->state);
     int error = vt_state_end(&rest->state, rest->path, message);
-    free(rest->bytes); /* nothing can be loaded from it any more */
+    free(rest->bytes); /* it can be loaded only once */
     rest->bytes = NULL;
     rest->state = (struct vt_state){.loading = true};
     return error;

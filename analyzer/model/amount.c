@@ -4,16 +4,16 @@
  */
 #include "amount.h"
 
-/* Whether it counts the memory held at the last allocation: most of it was freed after that. */
+/* Whether the memory held at the last allocation counts: most of it was freed only later. */
 static bool counts_as_held(const struct vt_site *site, const struct vt_leak *leak) {
-    if (!leak) /* growth within a bound was also kept */
+    if (!leak) /* a site growing within its bound is in no leak, but kept its memory as well */
         return site->bound && site->bound->growth && site->live_count * 2 < site->held_count;
     return leak->verdict == VT_VERDICT_GROWING &&
            (leak->live_count * 2 < leak->held_count || site->live_count * 2 < site->held_count);
 }
 
-/* The blocks that a site had kept at the last allocation. If it keeps few of its blocks, the newest one was probably
- * about to be freed like most others; so this is the growth's count, which leaves out the youngest blocks. */
+/* The blocks that a site had kept at the last allocation. If a site keeps few of its blocks, its newest ones were
+ * probably about to be freed like most others. So this is the growth's count, which leaves out the youngest blocks. */
 static uint64_t kept(const struct vt_site *site) {
     uint64_t grown = site->growth ? site->growth->blocks : 0;
     bool few = grown && grown < site->held_count && site->held_count * 4 < site->alloc_count;

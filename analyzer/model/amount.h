@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes and blocks that a leak counts, and the sum of inconclusive sites. For the report's headline and map, and
+ * The bytes and blocks that count for a leak, and the sum of inconclusive sites. For the report's headline and map, and
  * for the gate.
  *
  * A leak counts blocks that are live at the end. The exception is a growing leak that was mostly freed after the
- * process's last allocation, by an interpreter's finalization or by a queue of frees flushed at exit. It counts the
- * memory held at that allocation, because it leaked until then. The same holds for a site that failed a pytest test,
- * which is decided when the test ends.
+ * process's last allocation, by an interpreter's finalization or by a queue of frees flushed at exit. Such a leak
+ * counts the memory held at that allocation, because it leaked until then. So does a site that failed a pytest test, as
+ * a test is decided when it ends.
  */
 #ifndef VRAMTRACE_ANALYZER_AMOUNT_H
 #define VRAMTRACE_ANALYZER_AMOUNT_H
@@ -20,7 +20,7 @@ struct vt_amount {
     bool at_exit; /* freed after the program's own code ended */
 };
 
-/* The amount of a site of `leak`. `leak` NULL: the site's live memory. */
+/* The amount of a site of `leak`. `leak` NULL: the site is in no leak, and its live memory counts. */
 struct vt_amount vt_amount_of_site(const struct vt_site *site, const struct vt_leak *leak);
 
 /* The sum over all sites of a leak. */

@@ -19,7 +19,7 @@ struct vt_bound {
     bool too_large;           /* full_bytes exceeds the device, so the bound does not help */
     struct vt_growth *growth; /* its growth so far; NULL: none, or `too_large` */
     uint64_t key;             /* equal for sites with the same container */
-    uint64_t bytes, blocks;   /* held by them at the snapshot */
+    uint64_t bytes, blocks;   /* held by the containers at the snapshot */
     uint64_t others;          /* blocks of the site outside bounded containers */
 };
 

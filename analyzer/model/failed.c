@@ -5,7 +5,7 @@
 #include "model.h"
 
 static const struct error {
-    int result; /* 0: any other */
+    int result; /* 0: any other result */
     const char *name, *causes;
 } errors[] = {
     {1, "invalid value", NULL},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Allocations that failed for lack of memory or with other errors. failed.c has the texts of the other errors. model.h
- * includes it.
+ * includes this file.
  */
 #ifndef VRAMTRACE_ANALYZER_FAILED_H
 #define VRAMTRACE_ANALYZER_FAILED_H
@@ -9,15 +9,15 @@
 /* PyTorch's segments at a failed request, according to its allocator's rules. */
 struct vt_oom_cache {
     bool known; /* the request's size and all blocks are known: the three below are valid */
-    uint64_t need_bytes;     /* space for the request and the live blocks without holes */
+    uint64_t need_bytes;     /* for the request and the live blocks if packed without holes */
     uint64_t reserved_bytes; /* in segments */
     uint64_t usable_bytes, largest_usable_bytes;   /* idle and usable by this request */
     uint64_t other_pool_bytes, other_stream_bytes; /* idle but not usable by it */
-    uint64_t releasable_bytes;                     /* idle in whole segments; always known */
+    uint64_t releasable_bytes;                     /* in wholly idle segments; always known */
 };
 
 /* An allocation that failed for lack of memory. A framework that releases its cache and tries again makes one request
- * with several refusals; the figures are from the last one. */
+ * with several refusals; the figures are from the last refusal. */
 struct vt_oom {
     uint64_t at;
     unsigned device;
@@ -29,9 +29,9 @@ struct vt_oom {
     uint64_t driver_requested_bytes;
     uint32_t attempts; /* refusals by the driver */
     uint32_t thread;
-    uint64_t free_bytes, total_bytes; /* of the device at that moment */
-    /* when the driver reported it (later allocations are subtracted); VT_UNKNOWN: no report close enough, so free is
-     * total - tracked */
+    uint64_t free_bytes, total_bytes; /* of the device at `at` */
+    /* when the driver reported free_bytes (later allocations are subtracted); VT_UNKNOWN: no report was close enough,
+     * so it is total_bytes - tracked_bytes */
     uint64_t free_reported_at;
     uint64_t others_bytes;  /* used by other processes, an estimate; VT_UNKNOWN */
     bool others_measured;   /* from NVML, not an estimate */
@@ -50,16 +50,16 @@ struct vt_oom {
     uint32_t holder_count;
     bool expandable; /* the allocator uses expandable segments */
     bool unasked;    /* the framework refused it without a driver call */
-    /* refused by the driver although it reported them free; VT_UNKNOWN: no such refusal */
+    /* the driver refused so many although it reported them free; VT_UNKNOWN: it did not */
     uint64_t refused_bytes;
-    bool but_fits; /* VT_CAUSE_CAPACITY although only holes prevented it: leaks hold more */
+    bool but_fits; /* only holes prevented it, but leaks hold more, so VT_CAUSE_CAPACITY */
     struct vt_pin pins[VT_PINS]; /* the most pinned first */
     uint32_t pin_count;
     uint32_t number; /* in the replay */
     const struct vt_stack *stack;
 };
 
-/* Allocations that failed with one particular error at one place. */
+/* Allocations that failed at one place with the same error. */
 struct vt_failed {
     int result; /* a CUresult or a cudaError_t: the codes named in failed.c are equal in both */
     const char *api;
@@ -73,7 +73,7 @@ const char *vt_failed_name(int result);
 /* "1 allocation failed: no CUDA device (100) at train.py:6 in main"; a file name is shortened to fit. Free it. */
 char *vt_failed_text(const struct vt_process *p, const struct vt_failed *failed, unsigned width);
 
-/* Its usual causes. NULL: clear from the name. Free it. */
+/* The usual causes of the error. NULL: the name says it. Free it. */
 char *vt_failed_causes(const struct vt_process *p, const struct vt_failed *failed);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verdicts that fail by default, and so the sites that are leaks (see model.h). One rule for analysis/leaks.c
- * (reports and pictures) and gate/ (the exit status).
+ * The verdicts that fail by default: they define which sites are leaks (see model.h), both for analysis/leaks.c
+ * (reports and pictures) and for gate/ (the exit status).
  *
- * Lost and growing memory is a leak only as far as the log proves it: each missing event could have been a free. A
- * CUDA library's own memory is not a leak either: vt_site.library_own, which the gate finds among its suppressions.
+ * Lost and growing memory is a leak only as far as the log proves it: each missing event could have been a free. A CUDA
+ * library's own memory (vt_site.library_own) is not a leak: the gate suppresses it.
  */
 #include "model.h"
 
@@ -25,8 +25,8 @@ bool vt_site_may_fail(const struct vt_process *p, const struct vt_site *site,
     return vt_verdict_fails(p, site->verdict, chosen);
 }
 
-/* Whether a site that grew while the log had space must have continued to grow: it holds as much at the end as it
- * would at that rate, with the events as a clock. A cache that became full holds less. */
+/* Whether a site that grew while the log had space must have continued to grow: at the end it holds as much as that
+ * rate per event predicts. A cache that became full holds less. */
 static bool grew_on(const struct vt_process *p, const struct vt_site *site) {
     double seen = (double)(site->live_count - site->unrecorded_count);
     double events = (double)p->events, all = events + (double)p->quality.missing_growth;
@@ -37,7 +37,8 @@ bool vt_site_fails(const struct vt_process *p, const struct vt_site *site,
                    const bool chosen[VT_VERDICTS]) {
     if (!vt_site_may_fail(p, site, chosen))
         return false;
-    if (site->verdict == VT_VERDICT_LOST) /* the exit scan used the tracer's own table for it */
+    if (site->verdict == VT_VERDICT_LOST) /* the exit scan found it by the tracer's own table, not
+                                             by the log */
         return true;
     uint64_t missing = vt_log_doubtful_live(&p->quality);
     if (missing && site->live_count <= missing)

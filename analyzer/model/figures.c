@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adds up figures (see figures.h).
+ * The sums of figures (see figures.h).
  */
 #include "figures.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The structs of the figures in figures.def. They are copied by assignment and added by the functions below, so a new
- * row applies everywhere.
+ * The structs of the figures in figures.def. Copy them by assignment and add them with the functions below, so that a
+ * new row applies everywhere.
  */
 #ifndef VRAMTRACE_ANALYZER_FIGURES_H
 #define VRAMTRACE_ANALYZER_FIGURES_H
@@ -30,7 +30,7 @@ struct vt_process_figures {
     VT_PROCESS_FIGURES(VT_FIGURE_MEMBER)
 };
 
-/* Embeds them as one member, and by their own names. */
+/* Embeds the figures both as one member and under their own names. */
 #define VT_EMBED(type, member, ROWS)                                                               \
     union {                                                                                        \
         struct type member;                                                                        \
@@ -49,7 +49,7 @@ extern const struct vt_device_figures vt_device_no_figures;
 void vt_site_figures_add(struct vt_site_figures *to, const struct vt_site_figures *from);
 void vt_layer_figures_add(struct vt_layer_figures *to, const struct vt_layer_figures *from);
 
-/* Turns figures of a replay, where memory released with a context counts as freed, into those of a report. */
+/* Turns a replay's figures into a report's: in a replay, memory released with a context counts as freed. */
 static inline void vt_site_figures_unfreed(struct vt_site_figures *f) {
     f->live_bytes += f->context_freed_bytes;
     f->live_count += f->context_freed_count;

@@ -53,8 +53,7 @@ static char *cut_start(char *path, unsigned width) {
     return cut;
 }
 
-/* The file, relative to the process's working directory if it is inside; an IPython cell's name.
- * NULL: unknown. */
+/* The file, relative to the process's working directory if inside it; for an IPython cell its name. NULL: unknown. */
 static char *file_of(const struct vt_process *p, const struct vt_frame *frame) {
     const char *file = frame->file;
     if (!file)
@@ -72,7 +71,7 @@ static char *file_of(const struct vt_process *p, const struct vt_frame *frame) {
     return vt_printable(vt_strdup(file));
 }
 
-/* After the bracket that closes the one at `at`; the end of the text if none does. */
+/* Returns the position after the bracket that closes the one at `at`; if there is none, the end of the text. */
 static const char *past_bracket(const char *at) {
     int depth = 0;
     for (; *at; at++) {
@@ -115,8 +114,8 @@ static const char *past_inner(const char *open, const char *name) {
     return open == name || open[-1] == ' ' ? after : NULL;
 }
 
-/* After code that it cannot compile, torch.compile continues in a separate function,
- * "Net.torch_dynamo_resume_in_step_at_9"; the user's function is "Net.step". */
+/* After code that torch.compile cannot compile, it continues in a separate function,
+ * "Net.torch_dynamo_resume_in_step_at_9". The user's function is "Net.step". */
 static char *python_function(const char *name) {
     static const char mark[] = "torch_dynamo_resume_in_";
     const char *at = strstr(name, mark), *inner = at ? at + sizeof mark - 1 : NULL, *end = NULL;
@@ -168,7 +167,7 @@ char *vt_frame_text_function(const struct vt_frame *frame) {
     return vt_printable(out.text);
 }
 
-/* Drops leading scopes until it fits, but never the function's own name: "Loader.batch" becomes "...batch". Frees
+/* Drops leading scopes until the function fits, but keeps its own name: "Loader.batch" becomes "...batch". Frees
  * `function`. */
 static char *cut_scopes(char *function, unsigned width, bool python) {
     const char *separator = python ? "." : "::";
@@ -193,7 +192,7 @@ static char *cut_scopes(char *function, unsigned width, bool python) {
 static char *fitted(const char *text, unsigned width, bool python) {
     const char *in = strstr(text, " in ");
     while (in && in > text && !strchr("0123456789", in[-1]) && strstr(in + 1, " in "))
-        /* part of a folder's name: a line number comes before the real one */
+        /* an " in " without a line number before it is part of a folder's name */
         in = strstr(in + 1, " in ");
     size_t length = in ? (size_t)(in - text) : strlen(text);
     VT_SCOPED char *file = vt_strndup(text, length), *function = vt_strdup(in ? in + 4 : "");
@@ -213,8 +212,8 @@ static char *fitted(const char *text, unsigned width, bool python) {
     return cut;
 }
 
-/* "in backward of NODE, from `loss.backward()` at train.py:24": first the source is left out, then the first words, then
- * the place. */
+/* Shortens "in backward of NODE, from `loss.backward()` at train.py:24": drops first the source, then the first words,
+ * then the place. */
 static char *fit_backward(const char *text, const char *node, unsigned width) {
     static const char from[] = ", from ", at[] = "` at ";
     const char *end = strstr(node, from), *place = end ? end + sizeof from - 1 : NULL;
@@ -289,7 +288,7 @@ static void line_fields(struct vt_reply *reply, void *what) {
     vt_reply_number(reply, &line->changed);
 }
 
-/* Free it. NULL: there is no such line. */
+/* Returns the text, which the caller frees. NULL: there is no such line. */
 static char *read_file(const char *path, uint32_t number, uint64_t *changed) {
     VT_SCOPED_FILE *in = vt_file_stream(path, NULL);
     struct stat st;
@@ -307,8 +306,8 @@ static char *read_file(const char *path, uint32_t number, uint64_t *changed) {
     return NULL;
 }
 
-/* The line in its file, which may be relative to the process's working directory. Free it. NULL: it cannot be read,
- * its file changed after the run began, or the process hides its sources. */
+/* Reads a frame's line from its file, whose path may be relative to the process's working directory. Free it. NULL: it
+ * cannot be read, its file changed after the run began, or the process hides its sources. */
 static char *read_line(const struct vt_process *p, const struct vt_frame *frame) {
     VT_SCOPED_STRING path = {0};
     VT_SCOPED char *read = NULL;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A frame as text, "train.py:41 in train_step", and its source line. For the formats that people
- * read.
+ * A frame as text, for people: "train.py:41 in train_step"; and its source line.
  */
 #ifndef VRAMTRACE_ANALYZER_FRAME_TEXT_H
 #define VRAMTRACE_ANALYZER_FRAME_TEXT_H
 
 #include "model.h"
 
-/* The caller frees what the following functions return. */
+/* The caller frees the results of the following functions. */
 
 /* The function without C++ parameters, template arguments and return type: "f<...>" for "void
  * f<int>(int)". NULL: unknown. */
@@ -27,8 +26,7 @@ char *vt_frame_text_fit(const char *text, unsigned width);
 char *vt_frame_text_source(const struct vt_process *process, const struct vt_frame *frame,
                            unsigned width);
 
-/* Columns of a text on a terminal: one for each character, even a wide one, and for each invalid
- * byte. */
+/* Columns of a text on a terminal: one for each character, even a wide one, and one for each invalid byte. */
 unsigned vt_frame_text_columns(const char *text);
 
 /* The text, or its first columns and "..." if it is wider. Free it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The quality of a process's log: which conclusions it supports. build_head.c and build_notes.c fill it in; every
- * command and format asks here instead of interpreting drops, cuts and damage itself.
+ * The quality of a process's log: which conclusions it supports. build_head.c and build_notes.c fill it in. Commands
+ * and formats use it instead of interpreting drops, cuts and damage themselves.
  */
 #ifndef VRAMTRACE_ANALYZER_LOG_QUALITY_H
 #define VRAMTRACE_ANALYZER_LOG_QUALITY_H
@@ -13,9 +13,9 @@ struct vt_log_quality {
     bool complete;           /* undamaged up to the process's end; JSON `complete` */
     bool gaps;               /* cut off or damaged: the number of missing events is unknown */
     uint64_t missing;        /* events that could not be recorded; JSON `dropped_events` */
-    uint64_t missing_live;   /* those that make the live set at the end uncertain; 0: it is exact */
-    uint64_t missing_growth; /* those not followed by any recorded event: growth may be missed */
-    uint64_t damaged;        /* upper limit of further events missing in damaged parts */
+    uint64_t missing_live;   /* missing events that make the live set at the end uncertain */
+    uint64_t missing_growth; /* missing events after the last recorded one: growth may be missed */
+    uint64_t damaged;        /* upper bound of further events missing in damaged parts */
     /* the note with the reason, an element of vt_process.notes; NULL: no events are missing */
     const char *missing_why;
 };
@@ -39,13 +39,13 @@ static inline bool vt_log_peak_is_exact(const struct vt_log_quality *q) {
     return !q->missing && !q->gaps;
 }
 
-/* The number of a site's live blocks that missing events may have freed; 0: the live set is exact. */
+/* How many live blocks missing events may have freed; 0: the live set is exact. */
 static inline uint64_t vt_log_doubtful_live(const struct vt_log_quality *q) {
     return q->missing_live + q->damaged;
 }
 
-/* More than one event in a hundred is missing, perhaps the largest allocation. A log of millions with a few missing is
- * still worth comparing. */
+/* More than one event in a hundred is missing, perhaps the largest allocation. A log of millions of events is still
+ * worth comparing if a few are missing. */
 static inline bool vt_log_lacks_much(const struct vt_log_quality *q, uint64_t events) {
     return q->missing > events / 100;
 }

@@ -16,7 +16,7 @@
  *     owner.h         the owners of memory
  *     user_code.h     which frames are user code
  *     stack_key.h     names of stacks that stay the same from one build to the next
- *     amount.h        how many bytes and blocks a leak counts
+ *     amount.h        the bytes and blocks that a leak counts
  *     failed.h        allocations that failed, and CUDA's errors in words
  *     suppress.h      patterns of leaks to ignore
  *     timeline.h      the run over time, for pictures
@@ -51,7 +51,7 @@ struct vt_frame {
     bool inlined; /* into the next frame, with the same module and offset */
     bool user_code;
     bool interpreter; /* native, inside the Python interpreter: shown only on request */
-    bool waiting;     /* on the thread that called backward(), which waited for this one */
+    bool waiting;     /* on the thread that waited in backward() for the allocating thread */
 };
 
 /* Innermost frame first: the caller of the allocation function. Read frames with vt_stack_frame: a million stacks share
@@ -89,7 +89,7 @@ struct vt_growth {
     const char *per;
     bool marked;
     enum vt_growth_rule rule;
-    uint32_t rises; /* how often it kept more than before; its rule's sentence names the unit */
+    uint32_t rises;      /* how often the kept memory rose; the rule's sentence names the unit */
     uint64_t iterations; /* of the run */
     /* by rhythm: this stack allocates once per iteration; else NULL */
     const struct vt_stack *period;
@@ -99,14 +99,14 @@ struct vt_growth {
     const char *outer;         /* a phase that contains iterations; NULL: a longer rhythm */
     uint64_t outer_iterations; /* iterations in each `outer`; 0: there is none */
     uint64_t bytes;            /* growth up to the process's last allocation */
-    uint64_t blocks;           /* kept by these rises; 0: found by levels, not by blocks */
+    uint64_t blocks;           /* by these rises; 0: the rule examines levels, not blocks */
     /* probability that the trend is random (Mann-Kendall); 1: found without a trend */
     double chance;
     /* VT_RULE_APPENDS: the operation that extends one buffer: "cat"; else NULL */
     const char *operation;
 };
 
-/* Bytes per iteration, rounded for display. The pace itself is exact, so that callers' paces add up to their line's. */
+/* Bytes per iteration, rounded for display. `pace` stays exact, so that callers' paces add up to their line's. */
 static inline uint64_t vt_growth_bytes(const struct vt_growth *growth) {
     return (uint64_t)(growth->pace + 0.5);
 }
@@ -117,12 +117,12 @@ struct vt_tested {
     uint64_t fixture_bytes, fixture_count;
     uint64_t models, models_bytes,
         models_count; /* models that belong to no fixture, and the memory they hold */
-    /* among tests of the worst kind, the one that left most of it behind; NULL: none */
+    /* the test of the worst kind that left most of it behind; NULL: none */
     char *test;
     bool fails;             /* it kept more in each of many rounds, or exceeded its limit */
     const char *per;        /* "round"; "test" or "parameter" if each of many tests left some */
     uint32_t rounds, tests; /* number of rounds; number of tests that left some of it behind */
-    uint64_t left_bytes, left_count; /* by this test, or by all these tests */
+    uint64_t left_bytes, left_count; /* left by `test`, or by all tests counted in `tests` */
 };
 
 #include "bound.h"
@@ -134,7 +134,7 @@ struct vt_site {
     uint64_t id;
     char name[17]; /* the id in hex */
     bool before;   /* not a call site: all memory live when --since began */
-    /* would fail or is inconclusive, but matches a built-in suppression: not a leak */
+    /* not a leak: it would fail or is inconclusive, but matches a built-in suppression */
     bool library_own;
     bool segments; /* contained a caching allocator's blocks */
     /* host memory that a caching allocator reuses: the number of buffers depends on when they were returned */
@@ -150,7 +150,7 @@ struct vt_site {
     uint32_t unrecorded_count; /* live blocks whose records were dropped */
     uint32_t mapped_count;     /* live physical memory (cuMemCreate) that is mapped at the end */
     uint32_t number;           /* in the replay */
-    const char *why;           /* one sentence, of vt_process.whys */
+    const char *why;           /* one sentence, an element of vt_process.whys */
     const char *api;           /* as in source code: "cudaMalloc", "cuMemAlloc"; NULL: unknown */
     VT_EMBED_SITE_FIGURES;
     /* the call that released context_freed_bytes; NULL: none, or unknown */
@@ -169,7 +169,7 @@ struct vt_site {
     const struct vt_frame *caller;
     const char *class_name; /* "PyTorch", "cuBLAS"; NULL: the program's */
     /* From vt_process_snapshot; if it shows none of this memory, from the last snapshot that does. */
-    uint64_t unowned_bytes; /* live then, but no path to it is known */
+    uint64_t unowned_bytes; /* live at that snapshot, but without a known path */
     struct vt_owned_list owned;
 };
 
@@ -177,14 +177,14 @@ struct vt_site {
  * growing ones first, then unfreed ones if those fail; each by size. */
 struct vt_leak {
     enum vt_verdict verdict;
-    char *why, *advice;   /* advice: may be NULL */
-    bool advice_of_owner; /* the advice follows from the leak's owner, else from names and counts */
+    char *why, *advice;           /* advice: may be NULL */
+    bool advice_of_owner;         /* the leak's owner suggests it; false: names and counts do */
     VT_EMBED_SITE_FIGURES;        /* of all its sites together */
     const struct vt_stack *stack; /* of its largest site */
     const uint32_t *sites;        /* indices into vt_process.sites, the largest first */
     uint32_t site_count;
     struct vt_growth *growth;    /* of all its sites together; NULL: not growing */
-    bool no_cache;               /* its owner shows that it is not a cache: lists */
+    bool no_cache;               /* its owner (lists) shows that it is no cache */
     struct vt_owned_list owned;  /* of all its sites together */
     struct vt_owner_group *kept; /* the main owners, the largest first; NULL: none, or unknown */
     uint32_t kept_count;
@@ -203,9 +203,9 @@ struct vt_moment {
 struct vt_pin {
     uint32_t site; /* index into vt_process.sites, or VT_NO_SITE */
     uint64_t blocks, block_bytes, segments;
-    uint64_t pinned_bytes; /* idle in those segments */
+    uint64_t pinned_bytes; /* idle bytes in those segments */
 };
-#define VT_PINS 8 /* the most recorded per moment */
+#define VT_PINS 8 /* maximum recorded per moment */
 
 /* A caching allocator's segment, tiled by vt_fragmentation.pieces from `first` on. */
 struct vt_segment_map {
@@ -222,9 +222,9 @@ struct vt_piece {
 struct vt_fragmentation {
     uint64_t reserved_bytes, in_use_bytes, free_bytes, largest_free_bytes;
     double ratio; /* vt_fragmentation_ratio; negative: unknown */
-    /* when the process last requested memory; the figures above are from the end */
+    /* when the process last requested memory; the figures above are of the end */
     struct vt_moment last;
-    struct vt_moment worst;    /* when most was pinned, up to `last`; `at` is VT_UNKNOWN: never */
+    struct vt_moment worst;    /* when most was pinned, up to `last`; never: `at` is VT_UNKNOWN */
     struct vt_moment *moments; /* over the run, with equal numbers of changes between them */
     uint32_t moment_count;
     struct vt_pin *pins; /* the most pinned first */
@@ -236,7 +236,7 @@ struct vt_fragmentation {
                                      outside caching allocators' segments */
 };
 
-/* 1 - largest / free; 0 where nothing is free. */
+/* 1 - largest / free; 0 if nothing is free. */
 static inline double vt_fragmentation_ratio(uint64_t free_bytes, uint64_t largest_bytes) {
     return free_bytes ? 1 - (double)largest_bytes / (double)free_bytes : 0;
 }
@@ -250,7 +250,7 @@ struct vt_blocks {
     uint64_t reserved_bytes, reserved_peak_bytes; /* in segments; VT_UNKNOWN */
     /* the framework's own counters for its device of this number; VT_UNKNOWN: not recorded */
     uint64_t reported_allocated, reported_reserved, reported_peak_allocated;
-    uint64_t mismatch_count; /* how often these disagreed with the blocks in the log */
+    uint64_t mismatch_count; /* how often these counters disagreed with the blocks in the log */
 };
 
 /* Untracked memory over time, from the samples of `vramtrace run`. VT_UNKNOWN without samples, or if NVML does not
@@ -274,11 +274,11 @@ struct vt_device {
     char *uuid;       /* "GPU-xxxxxxxx-..."; NULL: the program never queried it */
     char *name;
     VT_EMBED_LAYER_FIGURES; /* of its driver layer */
-    /* from NVML: this process, nearest to the peak; else all processes, at the program's last query */
+    /* from NVML: this process's use nearest to the peak; else all processes' use at the program's last query */
     VT_EMBED_DEVICE_FIGURES;
-    bool from_nvml; /* the source of these */
+    bool from_nvml; /* the device figures come from it */
     struct vt_levels levels;
-    uint64_t sure_peak_bytes; /* less than peak_bytes if frees before it may be missing */
+    uint64_t sure_peak_bytes; /* less than peak_bytes if frees before the peak may be missing */
     bool has_blocks;          /* of caching allocators: see `blocks` */
     struct vt_blocks blocks;
     struct vt_untracked untracked;
@@ -301,8 +301,8 @@ struct vt_object_life {
     const struct vt_stack *stack;
 };
 
-/* A phase or a mark that the program named. Bytes: driver layer, all devices; VT_UNKNOWN for a
- * mark. `end` and `live_at_end` are VT_UNKNOWN if it was open when the log ended. */
+/* A phase or a mark that the program named. Bytes: driver layer, all devices; VT_UNKNOWN for a mark. `end` and
+ * `live_at_end` are VT_UNKNOWN if the phase was open when the log ended. */
 struct vt_phase {
     const char *name, *domain; /* NULL: unknown name; no domain, or vramtrace.h */
     uint64_t start, end, live_at_start, live_at_end, peak_bytes;
@@ -310,17 +310,17 @@ struct vt_phase {
     bool mark; /* start equals end */
 };
 
-/* Phases or marks that were evicted from a summary: all of one name group. The list keeps the first and the last, the
- * longest, the one with the highest peak, and the one that rose most. */
+/* Phases or marks of one name group that were evicted from a summary. vt_process.phases keeps the first and the last,
+ * the longest, the one with the highest peak, and the one that rose most. */
 struct vt_phase_sum {
     const char *name;   /* vt_phase_group_name; NULL: unknown */
-    bool mark, several; /* several: of more than one name */
+    bool mark, several; /* several: with more than one name */
     uint64_t count;
     uint64_t rose, fell; /* memory change, summed over phases that rose and phases that fell */
 };
 
-/* A name with '*' for each number ("epoch *", "layer*", but "conv2d"), without the suffix of emit_nvtx(). Free it.
- * Phases with the same result are one row of a report. */
+/* A name with '*' for each number ("epoch *", "layer*", but "conv2d"), without the suffix of emit_nvtx(). Free it. A
+ * report shows phases with the same result as one row. */
 char *vt_phase_group_name(const char *name);
 /* The length of an operator's name, without the suffix of emit_nvtx(). */
 size_t vt_phase_operator_length(const char *name);
@@ -331,7 +331,7 @@ struct vt_apart {
 };
 
 struct vt_process {
-    char *log;    /* path as the user gave it */
+    char *log;    /* the path given by the user */
     char *run_id; /* NULL: not in the log; likewise the strings below */
     char *host, *job, *version, *cwd, *exe;
     char *boot;             /* boot id of the host */
@@ -341,9 +341,9 @@ struct vt_process {
     uint64_t process_start;
     uint64_t started_monotonic; /* CLOCK_MONOTONIC, ns: at the same moment as started_at */
     uint32_t pid, ppid;
-    int rank, local_rank; /* -1: unknown; local: among those of its machine */
+    int rank, local_rank; /* -1: unknown; local: on its machine */
     uint32_t world_size;  /* ranks in all; 0: unknown */
-    uint32_t restart;     /* how often the launcher had restarted the ranks before */
+    uint32_t restart;     /* number of earlier restarts by the launcher */
     char **command;
     uint32_t command_count;
     /* The function that a child of Python's multiprocessing runs: "work() in train.py". NULL: none, or unknown. */
@@ -351,7 +351,7 @@ struct vt_process {
     uint64_t started_at; /* CLOCK_REALTIME, ns */
     uint64_t duration;
     bool simulated, python;
-    bool hides_source; /* the log belongs to another user and could name any file of the reader */
+    bool hides_source;          /* another user's log, which could name any of our files */
     struct vt_answers *answers; /* source lines, recorded or replayed; NULL: neither */
     struct vt_ending ending;
     struct vt_log_quality quality; /* of its log */
@@ -361,10 +361,10 @@ struct vt_process {
     uint64_t evicted_sites;   /* counted under the sites without a stack: "other call sites" */
     uint64_t compacted_until; /* event details start here; 0: from the start */
     uint64_t events_until;    /* the size limit excluded later events; VT_UNKNOWN: none */
-    bool bare_end;            /* the tracer missed its exit; its parent recorded the status */
+    bool bare_end;            /* the tracer missed the exit; the parent recorded the status */
     /* the program's own memory that was released with its context, not by a call */
     uint64_t context_freed_bytes;
-    /* the note about it if it does not fail, an element of `notes`; NULL: none */
+    /* the note about this memory if it is no failure, an element of `notes`; NULL: none */
     const char *context_freed_note;
     uint64_t window_since, window_until; /* VT_UNKNOWN: no limit */
     uint64_t scan_bytes, scan_ns;        /* scanned at exit; VT_UNKNOWN: no conclusive exit scan */
@@ -382,7 +382,7 @@ struct vt_process {
     uint32_t leak_count;
     struct vt_oom *ooms;
     uint32_t oom_count;
-    uint64_t ooms_left_out;   /* beyond those that the model keeps */
+    uint64_t ooms_left_out;   /* beyond the number that the model keeps */
     struct vt_failed *failed; /* sorted by first occurrence */
     uint32_t failed_count;
     uint64_t failed_in_all; /* failed allocations, including places beyond the model's limit */
@@ -407,8 +407,8 @@ struct vt_process {
 };
 #define VT_NO_SITE UINT32_MAX
 
-/* All logs of a model with too many processes to hold at once: a format that writes all of them builds one at a time.
- * */
+/* All logs of a model with too many processes to hold at once. A format that writes all processes builds one at a
+ * time. */
 struct vt_model_builder;
 struct vt_model_options;
 struct vt_model_logs {
@@ -457,8 +457,8 @@ const struct vt_oom *vt_process_oom(const struct vt_process *process);
 bool vt_verdict_fails(const struct vt_process *process, enum vt_verdict verdict,
                       const bool chosen[VT_VERDICTS]);
 
-/* vt_site_may_fail: whether a site's verdict fails. vt_site_fails: whether it still does if each missing event was one
- * of its frees. */
+/* vt_site_may_fail: whether a site's verdict fails. vt_site_fails: whether the site still fails if each missing event
+ * was one of its frees. */
 bool vt_site_may_fail(const struct vt_process *process, const struct vt_site *site,
                       const bool chosen[VT_VERDICTS]);
 bool vt_site_fails(const struct vt_process *process, const struct vt_site *site,

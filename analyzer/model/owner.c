@@ -45,7 +45,8 @@ uint64_t vt_snapshot_live_bytes(const struct vt_snapshot *s) {
     return bytes;
 }
 
-/* The part of the leaks' memory that has owners; if no snapshot shows an owner of a leak, all live memory. */
+/* The part of the leaks' memory that has owners. If no snapshot shows an owner of a leak (`leaks` NULL), all live
+ * memory. */
 static uint64_t owned_bytes(const struct vt_snapshot *s, const struct vt_leak **leaks) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; leaks && i < s->owner_count; i++)
@@ -55,7 +56,7 @@ static uint64_t owned_bytes(const struct vt_snapshot *s, const struct vt_leak **
     return leaks ? bytes : vt_snapshot_live_bytes(s);
 }
 
-/* The snapshot that shows most. `first` is preferred if it shows at least half of that. NULL: none shows anything. */
+/* The snapshot that shows most of it. `first` is preferred if it shows at least half as much. NULL: none shows any. */
 static const struct vt_snapshot *
 fullest(const struct vt_process *p, const struct vt_snapshot *first, const struct vt_leak **leaks) {
     const struct vt_snapshot *found = NULL;
@@ -83,7 +84,7 @@ const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *p) 
 const struct vt_snapshot *vt_process_snapshot_at(const struct vt_process *p,
                                                  const struct vt_oom *oom) {
     const struct vt_oom *next = oom + 1;
-    uint64_t until = oom->at + 10000000000; /* ns: it waits for another one in progress */
+    uint64_t until = oom->at + 10000000000; /* ns: the snapshot waits for another one in progress */
     if (next < p->ooms + p->oom_count && next->thread == oom->thread && next->at < until)
         until = next->at;
     for (const struct vt_snapshot *s = p->snapshots; s < p->snapshots + p->snapshot_count; s++)
@@ -181,7 +182,7 @@ char *vt_owner_place(const struct vt_process *p, const struct vt_memory_owner *o
     return vt_printable(s.text);
 }
 
-/* The kind of a native variable, the class of the object: "static", "list". */
+/* Adds the kind of a native variable or the class of an object: "static", "list". */
 static void add_kind(const struct vt_memory_owner *o, uint64_t count, struct vt_string *s) {
     const char *kind = o->more_variables                                  ? NULL
                        : o->root.kind == VT_ROOT_THREAD_LOCAL             ? "thread-local"
@@ -236,8 +237,8 @@ static void add_exception(const struct vt_memory_owner *o, struct vt_string *s) 
         vt_string_add(s, o->container);
 }
 
-/* " in the traceback of server.last_error", of a container there: after a function has returned, its variables live
- * on only if its exception is kept. */
+/* Adds " in the traceback of server.last_error" for a container in a returned function, whose variables live on only if
+ * its exception is kept. */
 static void add_traceback(const struct vt_memory_owner *o, struct vt_string *s) {
     uint32_t at = 0;
     while (at < o->name_count && strcmp(o->path[at], ".__traceback__") != 0 &&
@@ -268,7 +269,7 @@ char *vt_owner_text(const struct vt_process *p, const struct vt_memory_owner *o,
     case VT_ROOT_INTERPRETER:
         vt_string_format(&s, "Python's interpreter: %s", o->container);
         break;
-    default: /* without a variable: the list that a comprehension creates */
+    default: /* no variable yet: the list that a comprehension creates */
         vt_string_add(&s, o->container[0] == '{' ? "a temporary" : o->container);
     }
     if (o->more_variables)

@@ -60,12 +60,12 @@ struct vt_owned_site {
     uint64_t shared_count; /* further blocks that it also holds, but that have another owner */
 };
 
-/* A step of a name, and the name up to it. */
+/* A step of an owner's name, and the name up to this step. */
 struct vt_owner_step {
     uint32_t id;      /* owners with this number at the same position share the name up to here */
     const char *name; /* "kept['a'] (closure of hook)" */
     uint32_t length;  /* of the name without its container */
-    const char *local_of; /* the function whose local variable it is: "f()"; NULL: not a local */
+    const char *local_of; /* "f()", if it is a local variable of this function; else NULL */
 };
 
 struct vt_memory_owner {
@@ -74,37 +74,37 @@ struct vt_memory_owner {
     const char *name; /* "history[*]" */
     uint32_t name_id; /* as vt_owner_names_of */
     uint64_t entries; /* number of entries of a bounded container; 0: unbounded */
-    /* a local variable of another frame that the root leads to: a generator's */
+    /* a local variable of another frame than the root's, to which the root leads: a generator's */
     bool is_local_of_another;
     struct vt_root root;
-    /* the steps: those of the name, then the classes down to the memory */
+    /* the steps of the name, then the classes down to the memory */
     const char **path;
     const char **types;              /* the class that each step leads to; NULL: unknown */
     uint32_t path_count, name_count; /* name_count: the steps of the name */
     bool longer;                     /* the last class repeats: an autograd graph */
     const char *graph; /* the first node of the autograd graph that holds it; NULL: none */
-    /* number of graphs that begin with that node, or of such nodes in one chain; 0: unknown */
+    /* number of graphs that begin with `graph`, or of such nodes in one chain; 0: unknown */
     uint64_t graphs;
-    /* nodes on the longest path through the graph, if such nodes recur: a sum, a carried state; 0: they do not */
+    /* nodes on the longest path through the graph, if such nodes recur (a sum, a carried state); else 0 */
     uint64_t graph_chain;
     bool may_be_unused; /* held by array slots that may be unused */
     enum vt_purpose purpose;
     uint64_t bytes, count;           /* device memory it owns */
     uint64_t host_bytes, host_count; /* pinned host and managed memory */
-    uint64_t unseen_bytes;           /* the part of both outside its tensors, which are views */
+    uint64_t unseen_bytes;           /* the part of both that its tensors (views) do not cover */
     struct vt_owned_site *sites;     /* the sites of this memory, the largest first */
     uint32_t site_count;
     struct vt_owned_site *others; /* memory that it also holds, but that has another owner */
     uint32_t other_count;
-    uint32_t variable;     /* owners with the same number have the same variable and purpose */
-    const char *container; /* the container with many of them, else the named object: "history" */
+    uint32_t variable;          /* owners with the same number have the same variable and purpose */
+    const char *container;      /* the container with many such, else the named object: "history" */
     const char *container_type; /* "list"; NULL: unknown */
     uint32_t container_id;      /* owners with the same number have the same container */
     uint32_t container_length;  /* of its name without its container: "kept (closure of hook)" */
     const char *container_local_of;    /* as in vt_owner_step */
     uint32_t container_steps;          /* number of steps to it; 0: it has no name of its own */
     const struct vt_owner_step *steps; /* those of the name */
-    /* For several containers shown as one (vt_owners_group): */
+    /* For several containers shown as one (vt_owner_groups): */
     const char
         *item_type; /* the common class of the containers in a container: "list"; NULL: unknown */
     uint32_t more_variables; /* number of further variables */
@@ -137,7 +137,7 @@ struct vt_snapshot {
     struct vt_memory_owner *owners; /* the largest first */
     uint32_t owner_count;
     uint64_t unowned_bytes, unowned_count;
-    uint64_t runtime_bytes, runtime_count; /* the part of these that CUDA's libraries keep */
+    uint64_t runtime_bytes, runtime_count; /* the unowned part that CUDA's libraries keep */
 };
 
 /* Owners of a site's or leak's memory, the largest first. */
@@ -162,16 +162,16 @@ struct vt_owner_group {
     const struct vt_snapshot *seen;
     uint64_t bytes, count;
 };
-#define VT_OWNERS_SHOWN 3 /* number of a leak's owners that are named; the others are counted */
+#define VT_OWNERS_SHOWN 3 /* how many of a leak's owners are named; the others are counted */
 
 struct vt_process;
 
-/* The snapshot that applies to sites and leaks: the one at the end, else the last one, as in a process that is still
- * running (a context or an interpreter may have ended). NULL: none. */
+/* The snapshot that applies to sites and leaks: the one at the end, else the last one. There is none at the end if the
+ * process is still running, or if a context or the interpreter ended earlier. NULL: none. */
 const struct vt_snapshot *vt_process_snapshot(const struct vt_process *process);
 
-/* The snapshot to show as a whole: vt_process_snapshot, unless another shows more than twice as much of the leaks'
- * memory, or without leaks of live memory. NULL: none. */
+/* The snapshot to show as a whole: vt_process_snapshot, unless another one shows more than twice as much of the leaks'
+ * memory (without leaks: of live memory). NULL: none. */
 const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *process);
 
 /* Live bytes at a snapshot, without memory that CUDA's libraries keep. */
@@ -190,7 +190,7 @@ bool vt_owner_was_ended(const struct vt_process *process, const struct vt_memory
 uint64_t vt_owner_bytes_on(const struct vt_process *process, const struct vt_memory_owner *owner,
                            uint64_t device, uint64_t *count);
 
-/* The purposes of a device's memory, in bytes: as it ran out, else from vt_process_snapshot. NULL: unknown. */
+/* The purposes of a device's memory, in bytes: when memory ran out, else at vt_process_snapshot. NULL: unknown. */
 struct vt_device;
 const struct vt_snapshot *vt_device_purposes(const struct vt_process *process,
                                              const struct vt_device *device,
@@ -209,7 +209,7 @@ struct vt_owner_group *vt_owner_groups_seen(const struct vt_process *process,
 /* Whether the container of a group contains this owner. */
 bool vt_owner_group_has(const struct vt_owner_group *group, const struct vt_memory_owner *owner);
 
-/* The caller frees what the following functions return. */
+/* The caller frees the results of the following functions. */
 
 /* "parameters 2.00 MiB, activations 31.0 MiB, other 128 KiB". NULL: unknown. */
 char *vt_purposes_text(const uint64_t sums[VT_PURPOSES]);
@@ -228,7 +228,7 @@ char *vt_owner_role_text(const struct vt_process *process, const struct vt_memor
 /* When it was taken: "at the end", "as memory ran out", "at 1.200 s". */
 char *vt_snapshot_moment(const struct vt_snapshot *snapshot);
 
-/* The path on one line: "history[*] → DeviceNDArray → MemoryPointer". NULL: no longer than the name. */
+/* The path on one line: "history[*] → DeviceNDArray → MemoryPointer". NULL: it is the name alone. */
 char *vt_owner_chain(const struct vt_memory_owner *owner);
 
 void vt_snapshot_free(struct vt_snapshot *snapshot);

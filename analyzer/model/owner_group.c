@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of the whole above which an owner is listed separately: in a leak, or by its size; for variables in a
- * table. */
+/* From 1 / SMALL of all bytes or blocks on, an owner is listed separately; a variable in a table from 1 / SMALL_ROW
+ * on. */
 enum { SMALL = 10, SMALL_ROW = 50 };
 
-enum { FEW = 3 }; /* this many variables are named */
+enum { FEW = 3 }; /* at most so many variables are named */
 
 struct grouping {
     struct vt_owner_group *groups;
@@ -21,7 +21,7 @@ struct grouping {
     uint64_t bytes, blocks; /* in all groups */
 };
 
-/* The stages of merging groups: items of one dictionary; small ones whose names have a common start; small variables
+/* The stages of merging groups: items of one dictionary; small groups whose names have a common start; small variables
  * of one module or function. */
 enum stage { KEYS, NEAR, VARIABLES };
 
@@ -29,13 +29,13 @@ enum stage { KEYS, NEAR, VARIABLES };
 struct bucket {
     uint32_t members, largest, child;
     uint64_t bytes;
-    bool differ; /* they do not all continue with one step */
-    bool whole;  /* one of them is named by exactly the common part */
+    bool differ; /* their next steps differ */
+    bool whole;  /* one of them has the common part as its whole name */
     bool chosen;
     const char *item_type; /* of the nested containers; NULL: unknown, or they differ */
 };
 
-/* Names a group by this many steps of its owner. */
+/* Names a group by the first steps of its owner's name. */
 static void name_by_steps(struct vt_owner_group *g, uint32_t steps) {
     struct vt_memory_owner *o = &g->owner;
     vt_owner_set_container(o, o->steps[steps - 1], o->types[steps - 1]);
@@ -51,7 +51,7 @@ static uint32_t in_common(const struct vt_memory_owner *a, const struct vt_memor
     return i ? i : 1;
 }
 
-/* Memory for one purpose is spread over a model: its variable is a better name than the common steps. */
+/* Memory for one purpose is spread over a model: the model's variable is a better name than the common steps. */
 static void name_by_variable(struct vt_owner_group *g) {
     const struct vt_memory_owner *o = &g->owner;
     uint32_t steps = o->container_steps, most = steps && !strcmp(o->path[0], "self") ? 2 : 1;
@@ -137,7 +137,7 @@ static void put_in(struct bucket *b, const struct grouping *all, uint32_t i, uin
     }
     b->whole |= whole;
     b->bytes += g->bytes;
-    /* one key that has nearly all is a better name than its dictionary */
+    /* a key that holds nearly everything is a better name than its dictionary */
     bool one = stage == KEYS && !b->whole && all->groups[b->largest].bytes >= b->bytes / 10 * 9;
     b->chosen = b->differ && !one && (stage != VARIABLES || b->members > FEW);
 }
@@ -163,7 +163,7 @@ static void merge_bucket(struct vt_owner_group *g, const struct bucket *b, uint3
     }
 }
 
-/* Merges the groups that share so many steps. */
+/* Merges the groups whose names share the first `steps` steps. */
 static void join(struct grouping *all, uint32_t steps, enum stage stage) {
     VT_SCOPED struct bucket *buckets = vt_alloc(all->count, sizeof *buckets);
     uint32_t *of = vt_alloc(all->count, sizeof *of), bucket_count = 0, kept = 0;

@@ -53,7 +53,7 @@ const struct vt_frame *vt_stack_helper_caller(const struct vt_stack *stack) {
         caller = at < stack->count ? vt_stack_frame(stack, at) : NULL;
     } while (caller && vt_same_function(caller, helper));
     bool script = caller && caller->python && vt_same_text(caller->function, "<module>");
-    /* "<string>": python -c, as multiprocessing starts a child */
+    /* "<string>": python -c, by which multiprocessing starts a child */
     return script && (vt_same_text(caller->file, helper->file) ||
                       vt_same_text(caller->file, "<string>"))
                ? NULL
@@ -106,7 +106,7 @@ uint64_t vt_frame_line(const struct vt_frame *f, enum vt_line_by by) {
     uint64_t key = function ? hash_text(1, function) : 0;
     if (f->line && f->file)
         return vt_python_file_hash(key + f->line, f->file);
-    /* reports show no offset if they show a function */
+    /* where reports show a function, they show no offset */
     return hash_text(function ? key : f->offset, f->module ? f->module : f->file);
 }
 

@@ -2,8 +2,8 @@
 /*
  * Decides which source line a call site is on, and whether two are on the same one.
  *
- * A stack is on the line of its main frame (vt_stack_main). symbols/ stores the VT_LINE_CODE key in vt_stack.line: two
- * stacks of a process with equal keys are on the same line.
+ * A stack is on the line of its main frame (vt_stack_main). symbols/ stores the key of that line (VT_LINE_CODE) in
+ * vt_stack.line: two stacks of a process with equal keys are on the same line.
  */
 #ifndef VRAMTRACE_ANALYZER_SOURCE_LINE_H
 #define VRAMTRACE_ANALYZER_SOURCE_LINE_H
@@ -22,20 +22,20 @@ uint32_t vt_stack_main(const struct vt_stack *stack);
 uint32_t vt_stack_caller(const struct vt_stack *stack, uint32_t at);
 
 /* The nearest caller of the user frame in another function of user code: it distinguishes calls of an allocation
- * helper. NULL: none, or a caller that adds nothing: a script's top level above a function of the same file, or python
- * -c. */
+ * helper. NULL: none, or only a caller that does not help: a script's top level that calls a function of its file, or
+ * python -c. */
 const struct vt_frame *vt_stack_helper_caller(const struct vt_stack *stack);
 
 /* What makes two lines the same. */
 enum vt_line_by {
-    /* File and number; without them, module and offset. All instances of a template, and all autograd nodes of one
-     * backward(), are one line, because one mistake there is one leak. */
+    /* File and line number; without them, module and offset. All instances of a template are one line, and so are all
+     * autograd nodes of one backward(), because one mistake there is one leak. */
     VT_LINE_CODE,
-    /* The same, with the function as reports show it: identical rows are merged, and two functions on one line are two
-     * rows. */
+    /* As VT_LINE_CODE, with the function as reports show it: identical rows are merged, and two functions on one line
+     * are two rows. */
     VT_LINE_SHOWN,
-    /* Function and file name, without folders and without the number: between builds, runs and machines an
-     * edit above a line moves its number. */
+    /* Function and file name, without folders and line number: folders differ between machines, and an edit above a
+     * line changes its number. */
     VT_LINE_NAMED
 };
 
@@ -51,15 +51,15 @@ char *vt_frame_line_name(const struct vt_frame *frame);
  * same line number and block size are one line. */
 uint64_t vt_site_growth_line(const struct vt_site *site);
 
-/* Added to the key of its line in lists, to distinguish a helper's callers. */
+/* In lists, added to the key of the site's line, to distinguish a helper's callers. */
 static inline uint64_t vt_site_caller_line(const struct vt_site *site) {
     return site->caller ? vt_frame_line(site->caller, VT_LINE_CODE) : 0;
 }
 
-/* Whether both are in the same function. Unknown ones never are. */
+/* Whether both frames are in the same function. False if a function is unknown. */
 bool vt_same_function(const struct vt_frame *a, const struct vt_frame *b);
 
-/* Whether it is an IPython cell's code outside of functions. */
+/* Whether the frame is an IPython cell's code outside of functions. */
 bool vt_frame_is_cell(const struct vt_frame *frame);
 
 #endif

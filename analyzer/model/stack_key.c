@@ -54,7 +54,7 @@ void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key) {
         if (vt_stack_frame(stack, i)->interpreter)
             continue;
         char *name = clean(vt_frame_line_name(vt_stack_frame(stack, i)));
-        /* frames without names look alike, so their number distinguishes stacks */
+        /* frames without names look alike: keep each, as their number distinguishes stacks */
         if (key->count && name[0] != '?' && !strcmp(name, key->frames[key->count - 1]))
             free(name);
         else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names of call stacks that stay the same from one build to the next. A site's id contains offsets and line numbers, so
- * it changes with every build. Baselines and comparisons of runs need a stable key: the names of the functions, and of
- * the files without folders. For gate/ and diff/.
+ * it changes with every build. Baselines and comparisons of runs need a stable key: the names of the functions and of
+ * the files (without folders). For gate/ and diff/.
  */
 #ifndef VRAMTRACE_ANALYZER_STACK_KEY_H
 #define VRAMTRACE_ANALYZER_STACK_KEY_H
@@ -22,7 +22,7 @@ struct vt_stack_key {
 void vt_stack_key_make(const struct vt_site *site, struct vt_stack_key *key);
 void vt_stack_key_free(struct vt_stack_key *key);
 
-/* Only the hash of its key. */
+/* The hash alone of a site's key. */
 uint64_t vt_stack_key_of(const struct vt_site *site);
 
 /* The hash of a key with these parts. */

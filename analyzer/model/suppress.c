@@ -13,8 +13,8 @@ const char vt_suppress_builtin[] =
 #include "suppressions_builtin.def"
     ;
 
-/* Frames found in every stack of some kind of process, mostly the outermost. A pattern that matches one of them would
- * disable the gate by mistake. */
+/* Frames (mostly outermost ones) that occur in every stack of some kinds of processes. A pattern that matches one of
+ * them would disable the gate by mistake. */
 static const struct {
     const char *text, *what;
 } everywhere[] = {
@@ -31,7 +31,7 @@ static const struct {
     {"Py_RunMain", "every Python process's function"},
 };
 
-/* Matches like a shell, but only '*' is special. */
+/* Matches as a shell does, but only '*' is special. */
 static bool matches(const char *glob, const char *text) {
     const char *star = NULL, *again = NULL;
     while (*text) {

@@ -7,8 +7,8 @@
  *     leak:^init_*_tables$
  *
  * A pattern matches anywhere in the function, the file or the module of any frame, native or Python; '^' and '$' anchor
- * it, '*' matches anything. For the gate, and for analysis/, which uses the built-in list to recognize memory of CUDA
- * libraries.
+ * it, '*' matches anything. Used by the gate, and by analysis/, which recognizes memory of CUDA libraries by the
+ * built-in list.
  */
 #ifndef VRAMTRACE_ANALYZER_SUPPRESS_H
 #define VRAMTRACE_ANALYZER_SUPPRESS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The task of a child of Python's multiprocessing. Its command line is its parent's ("fork"), or shows only that it
- * is a child ("python -c from multiprocessing.spawn import spawn_main; ..."), so a list of processes needs another
- * name. Called by build.c, once the stacks have names.
+ * The task of a child of Python's multiprocessing. The child's command line is that of its parent ("fork"), or shows
+ * only that it is a child ("python -c from multiprocessing.spawn import spawn_main; ..."). So a list of processes needs
+ * another name. Called by build.c, once the stacks have names.
  */
 #include "model.h"
 
@@ -16,7 +16,7 @@ static bool starts_task(const struct vt_frame *f) {
            length >= sizeof file - 1 && !strcmp(f->file + length - (sizeof file - 1), file);
 }
 
-/* The outermost frame of user code that it calls; NULL: there is none. */
+/* The outermost frame of user code called by multiprocessing; NULL: there is none. */
 static const struct vt_frame *task_frame(const struct vt_stack *s) {
     uint32_t i = 0;
     while (i < s->count && !starts_task(vt_stack_frame(s, i)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which frames are user code (see user_code.h), by lists of exceptions. symbols/stacks.c calls this for each frame.
+ * Which frames are user code (see user_code.h): all but those listed. symbols/stacks.c calls this for each frame.
  */
 #include "user_code.h"
 
@@ -34,8 +34,8 @@ static const char foreign_libraries[] =
     "libopencv_cudaoptflow libopencv_cudastereo libopencv_cudawarping libopencv_cudev "
     "libggml libggml-base libggml-cpu libggml-cuda libggml-blas libggml-rpc libggml-vulkan";
 
-/* These may be anywhere in the path of a source file or module. The last are Rust's: its standard
- * library, as it was built or from the user's own copy of its sources, and packages. */
+/* These may be anywhere in the path of a source file or module. The last are Rust's: its standard library (as built, or
+ * from the user's copy of its sources) and packages. */
 static const char *const foreign_folders[] = {
     "/site-packages/", "/dist-packages/", "/include/c++/",
     "/include/rmm/",   "/usr/include/",   "/vramtrace_pytest.py", /* our pytest plugin */
@@ -43,16 +43,15 @@ static const char *const foreign_folders[] = {
     "/.cargo/git/",
 };
 
-/* Libraries of headers, by a folder in a header's path. A source file in such a folder may be the
- * user's. */
+/* Header-only libraries, by a folder in the path. A source file in such a folder may be the user's. */
 static const char *const foreign_headers[] = {"/cccl/", "/thrust/", "/cub/", "/libcudacxx/"};
 static const char *const header_endings[] = {".h", ".hpp", ".cuh", ".inl"};
 
 /* Prefixes of function names in CUDA's headers. */
 static const char *const foreign_namespaces[] = {"thrust::", "cub::", "cuda::std::"};
 
-/* The last line of a console script of an installed package: pip's have 8 lines, or 10 if the interpreter's path is
- * too long for "#!". */
+/* Upper bound on the lines of a package's console script: pip's have 8, or 10 if the interpreter's path is too long for
+ * "#!". */
 #define CONSOLE_SCRIPT_LINES 12
 
 static bool is_foreign_library(const struct vt_frame *frame) {
@@ -110,7 +109,7 @@ static bool is_foreign_path(const char *path) {
     return is_toolkit_path(path) || vt_python_file_is_generated(path);
 }
 
-/* The start of a demangled function's name: for templates the result type comes first. */
+/* The start of the name in a demangled function, which for templates begins with the result type. */
 static const char *bare_name(const char *function) {
     const char *start = function;
     int depth = 0;
@@ -204,7 +203,7 @@ static bool begins_with(const char *text, const char *beginning) {
     return !strncmp(text, beginning, strlen(beginning));
 }
 
-/* PyTorch's c10 and its tensors without content, and classes named as allocators. */
+/* PyTorch's c10, its functions that make empty tensors, and classes named ...Allocator... */
 static bool is_allocator(const char *name) {
     static const char *const beginnings[] = {"c10::", "at::detail::", "at::native::empty",
                                              "at::_ops::empty", "at::empty"};
@@ -262,7 +261,7 @@ bool vt_user_code_frame(const struct vt_frame *frame, const char *const *pattern
     return !frame->file || !is_foreign_path(frame->file);
 }
 
-/* The top level of a file in a folder `bin` whose name has no extension, in its first lines. */
+/* Module-level code in the first lines of a file without an extension in a `bin` folder. */
 static bool is_console_script(const struct vt_frame *frame) {
     if (!frame->python || !frame->file || !frame->function || !frame->line ||
         frame->line > CONSOLE_SCRIPT_LINES || strcmp(frame->function, "<module>") != 0)
@@ -274,7 +273,7 @@ static bool is_console_script(const struct vt_frame *frame) {
 
 void vt_user_code_drop_script(struct vt_frame *frames, uint32_t count,
                               const char *const *patterns) {
-    const struct vt_frame *called = NULL; /* the Python frame that this one called */
+    const struct vt_frame *called = NULL; /* the last Python frame further in */
     bool user = false;
     for (uint32_t i = 0; i < count; i++) {
         struct vt_frame *frame = &frames[i];

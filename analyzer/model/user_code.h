@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which frames are user code: all except those of the tracer, CUDA, the standard libraries, site-packages and known
- * frameworks. A stack's user frame is the innermost of them, a line that the user wrote.
+ * frameworks. A stack's user frame is the innermost frame of user code: a line that the user wrote.
  */
 #ifndef VRAMTRACE_ANALYZER_USER_CODE_H
 #define VRAMTRACE_ANALYZER_USER_CODE_H
@@ -9,7 +9,7 @@
 #include "model.h"
 
 /* Whether a frame is user code. `patterns` (NULL-terminated, may be NULL) are those of --own: a frame whose function,
- * file or module contains one ('*' matches anything) is user code regardless of the built-in list. */
+ * file or module contains one of them ('*' matches anything) is user code regardless of the built-in list. */
 bool vt_user_code_frame(const struct vt_frame *frame, const char *const *patterns);
 
 /* Marks the top level of a console script (venv/bin/pytest, as pip writes it) as not user code: the user did not write
@@ -25,7 +25,7 @@ uint32_t vt_user_code_static_runtime(const struct vt_frame *frames, uint32_t cou
 enum vt_user_code_rank {
     VT_USER_CODE_PYTHON,
     VT_USER_CODE_NODE,     /* runs a node of PyTorch's autograd graph */
-    VT_USER_CODE_OPERATOR, /* PyTorch's at::_ops::..., except those that only allocate */
+    VT_USER_CODE_OPERATOR, /* PyTorch's at::_ops::..., except operators that only allocate */
     VT_USER_CODE_OTHER,
     VT_USER_CODE_ALLOCATOR,   /* in a framework; does not show the caller */
     VT_USER_CODE_INTERPRETER, /* or a frame without a name */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Enums: verdicts, classes, layers, endings of processes, outcomes of failed allocations, reasons for snapshots. Each
- * has one table of the words used in files and JSON; reports, merged files and their reader share it. model.h includes
- * it.
+ * has one table of its words, shared by reports, JSON, merged files and their reader. model.h includes this file.
  */
 #ifndef VRAMTRACE_ANALYZER_VOCABULARY_H
 #define VRAMTRACE_ANALYZER_VOCABULARY_H
@@ -35,7 +34,7 @@ extern const char *const vt_class_names[VT_CLASSES];
 /* Whether the exit scan found pointers to all live memory of a site. */
 enum vt_reachable { VT_REACHABLE_NO, VT_REACHABLE_YES, VT_NOT_SEARCHED, VT_REACHABLE_UNKNOWN };
 
-/* The growth rule by which a site grows or, in a Python process, is inconclusive. */
+/* The rule by which a site is growing or, in a Python process, inconclusive. */
 enum vt_growth_rule {
     VT_RULE_NONE,
 #define VT_GROWTH_RULE(NAME, stage, applies, test, sentence, in_short) VT_RULE_##NAME,
@@ -49,7 +48,7 @@ struct vt_growth_words {
 };
 extern const struct vt_growth_words vt_growth_rules[VT_GROWTH_RULES];
 
-/* Indexed by enum vt_layer (log_format.h); VT_LAYER_UNKNOWN: a layer from a newer version. */
+/* Indexed by enum vt_layer (log_format.h); VT_LAYER_UNKNOWN: a layer that only newer versions know. */
 #define VT_LAYER_UNKNOWN 4u
 #define VT_LAYERS        5
 extern const char *const vt_layer_names[VT_LAYERS];
@@ -65,7 +64,7 @@ const char *vt_device_name(unsigned device, char out[VT_DEVICE_NAME]);
 
 /* How a process ended. */
 enum vt_end {
-    VT_END_UNKNOWN, /* not in its log: a kill, a bare system call, a crash of the machine */
+    VT_END_UNKNOWN, /* not in its log: SIGKILL, a direct system call, a crash of the machine */
     VT_END_EXITED,
     VT_END_SIGNALED,
     VT_END_EXEC, /* it replaced itself with another program */
@@ -114,7 +113,7 @@ extern const char *const vt_oom_cause_names[VT_CAUSES];
 #define VT_SNAPSHOT_WHYS 6
 extern const char *const vt_snapshot_why_names[VT_SNAPSHOT_WHYS];
 
-/* Indexed by enum vt_missed, likewise. */
+/* Indexed by enum vt_missed; 0 as above. */
 #define VT_MISSED_REASONS 6
 extern const char *const vt_missed_names[VT_MISSED_REASONS],
     *const vt_missed_texts[VT_MISSED_REASONS];

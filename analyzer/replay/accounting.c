@@ -3,10 +3,10 @@
  * The accounting of every site and device: how allocations, frees, mappings and the ends of contexts
  * change it, and how it restarts at the start of the window (see walk.h).
  *
- * Each site's bytes at the peak, in one pass: a vt_account counts its new peaks, and a site remembers
- * the count at its last change. If the count is higher when the site changes again, the site held
- * the same bytes at the latest peak, so these are recorded before the change. Thus a new peak copies
- * nothing, although every allocation makes one while a program fills the memory.
+ * Each site's bytes at the peak, in one pass: a vt_account counts its new peaks, and a site remembers the count at its
+ * last change. If the count is higher when the site changes again, the site held the same bytes at the latest peak, so
+ * these are recorded before the change. Thus a new peak copies nothing, although every allocation makes a new peak
+ * while a program fills the memory.
  */
 #include "owned.h"
 #include "walk.h"
@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Call it after a device's memory changed. Blocks lie in driver memory, so their `at_peak` means the
- * driver layer's peak: the most in use while the driver layer was at it. (When a new segment makes the
- * peak, the block that needs it comes later.) */
+/* Call it after a device's memory changed. Blocks lie in driver memory, so their `at_peak` refers to the driver
+ * layer's peak: the most bytes in use while the driver layer was at its peak. (When a new segment makes the peak,
+ * the block that needs it comes later.) */
 static inline void rise(struct vt_replay *r, struct vt_account *account, unsigned layer,
                         unsigned device, uint64_t ticks) {
     struct vt_replay_device *d = &r->devices[device];
@@ -48,7 +48,7 @@ static inline void rise(struct vt_replay *r, struct vt_account *account, unsigne
 static void begin_framework(struct vt_walk *w) {
     struct vt_replay *r = w->r;
     r->segments = vt_segments_open();
-    if (w->rehearsal) /* it tracks idle memory itself */
+    if (w->rehearsal) /* a rehearsal tracks idle memory itself */
         vt_segments_plain(r->segments);
     const struct vt_address *e;
     for (size_t at = 0; (e = vt_addresses_next(&r->live, &at));)
@@ -127,7 +127,7 @@ static void begin_segment(void *context, const struct vt_segment *segment) {
     site->segments_hook = w->block_hook;
 }
 
-/* Adds a block to its segment. Returns that memory's device, whatever the framework reports. */
+/* Adds a block to its segment. Returns the segment's device, whatever the framework reports. */
 static unsigned place_block(struct vt_walk *w, const struct vt_event *a) {
     struct vt_replay *r = w->r;
     unsigned reported = vt_when_device(a->when);
@@ -164,8 +164,8 @@ static void on_driver_alloc(struct vt_walk *w, const struct vt_event *a, unsigne
         vt_segments_add(r->segments, vt_event_address(a), size, a->key, device, false, ticks);
         vt_emptied_grow(w, size);
     }
-    /* driver memory counts only once it is mapped: an allocator with expandable segments releases the
-     * parts of a request if one of them is refused */
+    /* physical memory counts only once mapped: with expandable segments, an allocator releases the parts of a
+     * request if one is refused */
     if (w->fails.pending && vt_word_kind(a->word) != VT_KIND_PHYSICAL)
         vt_fails_succeeded(&w->fails, r, w->tid, size, ticks);
 }
@@ -178,7 +178,7 @@ static bool is_of_context(const struct vt_walk *w, const struct vt_address *entr
 
 static void list_in_context(struct vt_walk *w, unsigned context, uint64_t key) {
     struct vt_walk_context *c = &w->contexts[context];
-    /* drop keys freed meanwhile; at most every other addition pays for that */
+    /* drop keys freed meanwhile: rarely, so that an addition stays cheap on average */
     if (c->count == c->room && c->count / 4 > c->live) {
         uint32_t kept = 0;
         for (uint32_t i = 0; i < c->count; i++)
@@ -191,7 +191,6 @@ static void list_in_context(struct vt_walk *w, unsigned context, uint64_t key) {
     *VT_ADD(c->keys, c->count, c->room) = key;
 }
 
-/* Reports a block to the rehearsal. */
 static void rehearse(struct vt_walk *w, uint64_t address, const struct vt_replay_origin *origin) {
     unsigned device = vt_rehearsal_device(w->rehearsal);
     const struct vt_reserve_device *reserve = vt_segments_device(w->r->segments, device);
@@ -212,7 +211,7 @@ void vt_walk_alloc(struct vt_walk *w, const struct vt_event *a) {
     uint64_t size = a->size_context & VT_SIZE_MASK;
     uint64_t key = a->key, address = vt_event_address(a);
     if ((!address || !size) && vt_is_no_memory(address, size, kind))
-        return; /* written by an early tracer */
+        return; /* an early tracer's record */
     if (layer == VT_LAYER_FRAMEWORK) {
         if (r->segments)
             vt_segments_free(r->segments, address, vt_when_ticks(a->when));
@@ -349,7 +348,7 @@ void vt_on_map(struct vt_walk *w, const void *record) {
 void vt_walk_count_mapped(struct vt_replay *r) {
     const struct vt_segment *s;
     VT_SCOPED uint8_t *seen =
-        r->segments ? vt_addresses_bits(&r->live) : NULL; /* some are mapped twice */
+        r->segments ? vt_addresses_bits(&r->live) : NULL; /* some memory is mapped twice */
     for (size_t at = 0; seen && (s = vt_segments_next(r->segments, &at));) {
         const uint32_t *slot = s->mapped ? vt_addresses_slot(&r->live, s->key) : NULL;
         if (slot && !vt_addresses_set(seen, vt_addresses_number(&r->live, slot)))
@@ -357,7 +356,7 @@ void vt_walk_count_mapped(struct vt_replay *r) {
     }
 }
 
-/* Lists each context's allocations, from the first end of a context: a program may end thousands. */
+/* Lists each context's allocations, starting when the first context ends: a program may end thousands. */
 static void list_contexts(struct vt_walk *w) {
     const struct vt_address *entry;
     if (w->lists_contexts)
@@ -495,7 +494,7 @@ void vt_walk_correct(struct vt_walk *w) {
 void vt_walk_begin_window(struct vt_walk *w) {
     struct vt_replay *r = w->r;
     vt_fails_drop(r);
-    vt_owned_drop(r); /* they refer to the old sites */
+    vt_owned_drop(r); /* snapshots refer to the old sites */
     r->snapshot_count = 0;
     vt_walk_restart_sites(w);
     r->sample_count = 0;

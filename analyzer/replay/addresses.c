@@ -15,9 +15,8 @@ enum {
     LARGE_LINES = 1 << 16, /* from here on it grows by a third */
 };
 
-/* Memory in huge pages, for `bytes` that will be accessed all over: in small pages nearly every access to a large
- * table would also miss the TLB. The rest after the last whole huge page, and the first `small` bytes, stay in small
- * pages. */
+/* Allocates memory in huge pages for random accesses: in small pages, nearly every access to a large table would
+ * also miss the TLB. The rest after the last whole huge page, and the first `small` bytes, stay in small pages. */
 static void *allocate(size_t bytes, size_t small) {
     void *memory = NULL;
     if (bytes >= HUGE) {
@@ -27,7 +26,7 @@ static void *allocate(size_t bytes, size_t small) {
     } else {
         memory = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
     }
-    return memory ? memory : vt_alloc(bytes, 1); /* which exits with a message */
+    return memory ? memory : vt_alloc(bytes, 1); /* this exits with a message */
 }
 
 static void size_index(struct vt_addresses *live, uint32_t lines) {
@@ -60,7 +59,8 @@ size_t vt_addresses_bytes(const struct vt_addresses *live) {
            (live->numbers + (size_t)1) * sizeof **live->parts;
 }
 
-/* Grows by half, later by less: a doubled index would be half empty and take 10 bytes for each entry. */
+/* Doubles, then grows by half, then by a third: a doubled large index would be half empty and take 10 bytes for each
+ * entry. */
 static void add_lines(struct vt_addresses *live) {
     uint32_t lines = live->line_count;
     uint32_t more = lines < SMALL_LINES ? lines : lines < LARGE_LINES ? lines / 2 : lines / 3;
@@ -87,7 +87,7 @@ void vt_addresses_grow(struct vt_addresses *live) {
     enter_all(live);
 }
 
-/* The first part begins in small pages, so it takes only the memory of its entries; most logs need no more. */
+/* The first part begins in small pages, so it takes only its entries' memory; most logs need no more. */
 void vt_addresses_extend(struct vt_addresses *live) {
     size_t bytes = sizeof **live->parts << VT_ADDRESSES_PART_BITS;
     VT_GROW(live->parts, live->part_count, live->part_room);
@@ -97,7 +97,7 @@ void vt_addresses_extend(struct vt_addresses *live) {
 
 /* --- saving and loading --- */
 
-/* Whether the unused numbers are those without a key, each once. */
+/* Whether the list of unused numbers has exactly those without a key, each once. */
 static bool unused_are_all(const struct vt_addresses *live) {
     VT_SCOPED uint8_t *seen = vt_addresses_bits(live);
     size_t count = live->numbers - live->used;
@@ -131,7 +131,8 @@ void vt_addresses_state(struct vt_addresses *live, struct vt_state *s) {
     }
     if (!s->loading)
         return;
-    while (live->room < count) /* as many lines as when saved: it had this many entries once */
+    while (live->room <
+           count) /* as many lines as when saved: the table once had this many entries */
         add_lines(live);
     live->used = enter_all(live);
     vt_state_expect(s, unused_are_all(live), "the unused numbers of live allocations, each once");

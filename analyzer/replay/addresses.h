@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of live allocations during the replay: address -> size, origin, time. The replay spends
- * its time and memory here: at most 32 bytes for each live allocation in a large table, and two
- * cache lines for a look-up, which callers prefetch; so the functions are inline.
+ * The table of live allocations during the replay: address -> size, origin, time. The replay spends most of its time
+ * and memory here. A large table takes at most 32 bytes for each live allocation. A look-up reads two cache lines,
+ * which callers prefetch. So the functions are inline.
  *
- * Entries lie side by side in the order of their numbers, and a number is reused once its entry is
- * removed. Each line of the index is a cache line: 15 slots with a number and some bits of the key's
- * hash, and a count of the entries that found this line full and went to a later one. So a removal
- * moves nothing, and the index can be nearly full. To grow, the index is rebuilt from the entries,
- * which stay in place: the old and the new one never exist together.
+ * Entries lie side by side in the order of their numbers, and a number is reused once its entry is removed. Each line
+ * of the index is a cache line: 15 slots, each with a number and some bits of the key's hash, and a count. The count is
+ * of the entries that found this line full and went to a later line. So a removal moves no entry, and the index can be
+ * nearly full. To grow, the index is rebuilt from the entries, which stay in place: the old and the new one never exist
+ * together.
  */
 #ifndef VRAMTRACE_ANALYZER_ADDRESSES_H
 #define VRAMTRACE_ANALYZER_ADDRESSES_H
@@ -25,7 +25,7 @@ struct vt_address {
     uint64_t size : 48;
     uint64_t sample : 16;       /* from vt_history_kept */
     uint32_t origin;            /* index in vt_replay.origins */
-    uint32_t allocated_at : 24; /* when it was allocated, in units of vt_replay.age_unit */
+    uint32_t allocated_at : 24; /* time of allocation, in units of vt_replay.age_unit */
     uint32_t kind : 8;
 };
 static_assert(sizeof(struct vt_address) == 24, "24 bytes and a slot are at most 32");
@@ -33,7 +33,7 @@ static_assert(sizeof(struct vt_address) == 24, "24 bytes and a slot are at most 
 enum {
     VT_ADDRESSES_LINE = 16, /* words: the slots, then the count */
     VT_ADDRESSES_SLOTS = 15,
-    VT_ADDRESSES_PART_BITS = 18, /* a part of the entries is three huge pages */
+    VT_ADDRESSES_PART_BITS = 18, /* a part of the entries takes three huge pages */
 };
 
 /* Start with vt_addresses_start, free with vt_addresses_free. */
@@ -45,10 +45,10 @@ struct vt_addresses {
     uint32_t part_count, part_room;
     uint32_t numbers;  /* assigned so far */
     uint32_t unused;   /* a number whose entry was removed; 0: none. Its `origin` is the next */
-    uint64_t removed;  /* the key removed last, if nothing was added since; else 0 */
-    uint32_t *slot;    /* its slot, in its first line */
+    uint64_t removed;  /* the key removed last, if none was added since; else 0 */
+    uint32_t *slot;    /* that key's slot, in its first line */
     uint32_t word;     /* the slot's former value */
-    size_t used, room; /* entries; how many the index takes before it grows */
+    size_t used, room; /* entries now; entries before the index grows */
 };
 
 /* One table holds all address spaces: the keys are those of events. */
@@ -59,10 +59,10 @@ static inline uint64_t vt_address_of(const struct vt_address *entry) {
 void vt_addresses_start(struct vt_addresses *live);
 void vt_addresses_free(struct vt_addresses *live);
 
-/* Saves it, or loads over it (base/saved_state.h). Numbers stay the same; the order of the index changes. */
+/* Saves or reloads the table (base/saved_state.h). Numbers stay the same; the order of the index changes. */
 void vt_addresses_state(struct vt_addresses *live, struct vt_state *s);
 
-/* Its size in bytes. */
+/* The table's size in bytes. */
 size_t vt_addresses_bytes(const struct vt_addresses *live);
 
 /* The entry with an assigned number. */
@@ -108,7 +108,7 @@ static inline uint32_t vt_addresses_following(const struct vt_addresses *live, u
     return line + 1 == live->line_count ? 0 : line + 1;
 }
 
-/* The slot of a key; NULL: it is not here. Valid until an entry is added or removed. */
+/* The slot of a key; NULL: not in the table. Valid until an entry is added or removed. */
 static inline uint32_t *vt_addresses_slot(const struct vt_addresses *live, uint64_t key) {
     uint64_t hash = vt_addresses_hash(key);
     uint32_t at = vt_addresses_home(live, hash), tag = vt_addresses_tag(live, hash);
@@ -126,12 +126,12 @@ static inline uint32_t *vt_addresses_slot(const struct vt_addresses *live, uint6
     }
 }
 
-/* The number of the entry in a slot: vt_addresses_next counts in these. */
+/* The number of the entry in a slot. */
 static inline uint32_t vt_addresses_number(const struct vt_addresses *live, const uint32_t *slot) {
     return *slot & live->number_mask;
 }
 
-/* The entry in a slot, or with a key (NULL: none). It stays where it is until it is removed. */
+/* The entry in a slot, or with a key (NULL: none). It does not move until it is removed. */
 static inline struct vt_address *vt_addresses_in(const struct vt_addresses *live,
                                                  const uint32_t *slot) {
     return vt_addresses_at(live, *slot & live->number_mask);
@@ -141,7 +141,7 @@ static inline struct vt_address *vt_addresses_find(const struct vt_addresses *li
     return slot ? vt_addresses_in(live, slot) : NULL;
 }
 
-/* Make room for many more entries, and for the next number. Only for vt_addresses_add. */
+/* Make room for more entries, and for the next number. Only for vt_addresses_add. */
 void vt_addresses_grow(struct vt_addresses *live);
 void vt_addresses_extend(struct vt_addresses *live);
 
@@ -158,7 +158,7 @@ static inline void vt_addresses_enter(struct vt_addresses *live, uint64_t key, u
     line[__builtin_ctz(empty)] = vt_addresses_tag(live, hash) | number;
 }
 
-/* Adds an entry with a key that is not here; the caller fills in the rest. */
+/* Adds an entry with a key that is not in the table; the caller fills in the rest. */
 static inline struct vt_address *vt_addresses_add(struct vt_addresses *live, uint64_t key) {
     uint32_t number = live->unused;
     if (live->used == live->room)
@@ -178,15 +178,15 @@ static inline struct vt_address *vt_addresses_add(struct vt_addresses *live, uin
     return entry;
 }
 
-/* Adds an entry with the key that was removed last: allocators often reuse the block freed last. NULL: it is
- * another key. Searching the line would stall until the removal reached it: the processor does not forward a
- * word to a wider load. */
+/* Adds an entry with the key that was removed last: allocators often reuse the block freed last. NULL: another key.
+ * Searching the line would stall until the removal is in the cache, because processors do not forward a stored word
+ * to a wider load. */
 static inline struct vt_address *vt_addresses_add_again(struct vt_addresses *live, uint64_t key) {
     if (key != live->removed)
         return NULL;
     struct vt_address *entry = vt_addresses_at(live, live->unused);
     live->unused = entry->origin;
-    *live->slot = live->word; /* its number is the first unused one */
+    *live->slot = live->word; /* so the entry's number is the first unused number */
     live->used++;
     live->removed = 0;
     entry->key = key;
@@ -210,8 +210,7 @@ static inline void vt_addresses_remove(struct vt_addresses *live, uint32_t *slot
     live->used--;
 }
 
-/* The next entry by number. *at: 0 for the first one, then the number of the one returned. NULL: no
- * more. */
+/* The next entry by number. *at: 0 for the first entry, then the number of the entry returned. NULL: no more. */
 static inline struct vt_address *vt_addresses_next(const struct vt_addresses *live, size_t *at) {
     while (*at < live->numbers) {
         struct vt_address *entry = vt_addresses_at(live, (uint32_t)++ * at);
@@ -221,7 +220,7 @@ static inline struct vt_address *vt_addresses_next(const struct vt_addresses *li
     return NULL;
 }
 
-/* gcc drops calls of a function that only prefetches, as it has no effect. The asm is an effect. */
+/* gcc drops calls of a function that only prefetches, as the function has no effect. The asm counts as an effect. */
 static inline void vt_addresses_fetch(const void *memory) {
     __builtin_prefetch(memory, 1);
     __asm__ volatile("");
@@ -238,7 +237,7 @@ static inline bool vt_addresses_set(uint8_t *bits, size_t number) {
     return was;
 }
 
-/* Fetch what a look-up of a key needs: first its line, later its entry. */
+/* For a later look-up of a key: first fetch its line, then its entry. */
 static inline void vt_addresses_fetch_line(const struct vt_addresses *live, uint64_t key) {
     uint32_t at = vt_addresses_home(live, vt_addresses_hash(key));
     vt_addresses_fetch(&live->lines[(size_t)at * VT_ADDRESSES_LINE]);
@@ -251,7 +250,7 @@ static inline uint64_t vt_addresses_note(const struct vt_addresses *live, uint64
     unsigned found = vt_addresses_match(line, ~live->number_mask, vt_addresses_tag(live, hash));
     if (!found)
         return 0;
-    /* every fourth entry lies in two lines */
+    /* every fourth entry spans two cache lines */
     const uint32_t *slot = &line[__builtin_ctz(found)];
     const struct vt_address *entry = vt_addresses_in(live, slot);
     vt_addresses_fetch(entry);

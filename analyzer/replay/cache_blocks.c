@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The blocks of the model of PyTorch's allocator, and its idle blocks (see cache_inside.h).
+ * The blocks of the model of PyTorch's allocator, idle ones included (see cache_inside.h).
  */
 #include "cache_inside.h"
 
@@ -78,7 +78,7 @@ static int compare(const struct vt_cache_block *a, const struct vt_cache_block *
     return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* Divides a tree into blocks before `key` and the others. */
+/* Divides a tree into the blocks before `key` and the others. */
 static void divide(struct vt_cache_model *m, uint32_t tree, const struct vt_cache_block *key,
                    uint32_t *before, uint32_t *others) {
     while (tree) {
@@ -134,7 +134,7 @@ void vt_cache_idle_remove(struct vt_cache_model *m, uint32_t i) {
     if (!*at)
         return;
     uint32_t x = b->left, y = b->right;
-    while (x && y) { /* joins the two trees below, the higher priority on top */
+    while (x && y) { /* joins the two subtrees, the higher priority on top */
         if (m->blocks[x].priority > m->blocks[y].priority) {
             *at = x;
             at = &m->blocks[x].right;

@@ -14,9 +14,9 @@
 
 struct vt_cache_block {
     uint64_t address, size;
-    uint64_t idle_since;  /* vt_cache_model.searches when it became idle */
+    uint64_t idle_since;  /* vt_cache_model.searches when the block became idle */
     uint32_t prev, next;  /* in the same segment or range; 0: none */
-    uint32_t left, right; /* in a tree, or `left` in the list of unused blocks */
+    uint32_t left, right; /* in a tree; `left` also in the list of unused blocks */
     uint32_t priority;
     uint32_t pool; /* see vt_cache_pool */
     bool used, mapped;
@@ -34,17 +34,17 @@ struct vt_cache_model {
     struct vt_cache_settings settings;
     struct vt_cache_figures figures;
     uint64_t usable, outside;
-    uint64_t allowed; /* the most that the fraction lets it reserve */
+    uint64_t allowed; /* the most bytes that the fraction allows */
     uint64_t range_bytes;
-    uint64_t end;      /* of the addresses so far */
-    uint64_t searches; /* of the large pool that is not private */
+    uint64_t end;      /* end of the addresses used so far */
+    uint64_t searches; /* number of searches in the large pool outside private pools */
     struct vt_cache_block *blocks;
     uint32_t count, room, unused, random;
-    struct vt_cache_idle *idle; /* for each pool that had an idle block */
+    struct vt_cache_idle *idle; /* one for each pool that had an idle block */
     uint32_t idle_count, idle_room;
     struct vt_map by_pool;        /* a pool -> its index in `idle` */
     uint32_t near[VT_CACHE_NEAR]; /* 1 + that index, for the first pools; 0: none */
-    uint32_t *loose;              /* pools of graphs and MemPools that are gone */
+    uint32_t *loose;              /* pools of destroyed graphs and MemPools */
     uint32_t loose_count, loose_room;
 };
 
@@ -64,17 +64,17 @@ static inline uint32_t vt_cache_private(uint32_t pool) {
 uint32_t vt_cache_block_new(struct vt_cache_model *m, struct vt_cache_block block);
 /* Takes a block out of its chain. */
 void vt_cache_block_drop(struct vt_cache_model *m, uint32_t i);
-/* Cuts a block to its first bytes. Returns the rest, which is free. */
+/* Cuts a block to its first `bytes`. Returns the rest, which is free. */
 uint32_t vt_cache_block_cut(struct vt_cache_model *m, uint32_t i, uint64_t bytes);
 /* Joins `next` to `i`, which precedes it, if both are free and both or neither are mapped. Neither may
  * be in the idle trees. */
 bool vt_cache_block_join(struct vt_cache_model *m, uint32_t i, uint32_t next);
 
-/* The idle blocks, which must be removed before they change. */
+/* Idle blocks; they must be removed before they change. */
 void vt_cache_idle_add(struct vt_cache_model *m, uint32_t i);
 void vt_cache_idle_remove(struct vt_cache_model *m, uint32_t i);
-/* The first idle block at or after the key, in its pool and mapped as it is; or, with `last`, the last one
- * before it. 0: none. */
+/* The first idle block at or after the key, with the key's pool and `mapped`; or, with `last`, the last one before
+ * the key. 0: none. */
 uint32_t vt_cache_idle_find(const struct vt_cache_model *m, const struct vt_cache_block *key,
                             bool last);
 uint32_t vt_cache_idle_after(const struct vt_cache_model *m, uint32_t i);

@@ -147,7 +147,7 @@ static uint32_t extend(struct vt_cache_model *m, uint32_t i, uint64_t size) {
     return i;
 }
 
-/* Whether free or unmapped addresses of this size begin with a block. */
+/* Whether free or unmapped addresses of this size begin at a block. */
 static bool has_addresses(const struct vt_cache_model *m, uint32_t i, uint64_t size) {
     uint64_t bytes = 0;
     for (; i && !m->blocks[i].used && bytes < size; i = m->blocks[i].next)
@@ -169,7 +169,8 @@ static uint32_t new_addresses(struct vt_cache_model *m, uint32_t pool, uint64_t 
         return 0;
     i = vt_cache_block_new(m,
                            (struct vt_cache_block){.address = m->end, .size = bytes, .pool = pool});
-    m->end += round_up(bytes, 2 * m->settings.large_segment); /* a multiple of both granules */
+    m->end +=
+        round_up(bytes, 2 * m->settings.large_segment); /* a multiple of both pools' granules */
     vt_cache_idle_add(m, i);
     return extend(m, i, size);
 }
@@ -206,7 +207,7 @@ static void join_unmapped(struct vt_cache_model *m, uint32_t i, uint32_t next, u
 
 /* Unmaps the granules that lie wholly inside a free block. */
 static void unmap(struct vt_cache_model *m, uint32_t i) {
-    uint64_t unit = granule(m, m->blocks[i].pool); /* ranges begin at a multiple of it */
+    uint64_t unit = granule(m, m->blocks[i].pool); /* a range begins at a multiple of `unit` */
     uint64_t start = m->blocks[i].address, end = start + m->blocks[i].size;
     uint64_t from = round_up(start, unit), to = end / unit * unit;
     if (from >= to)
@@ -276,8 +277,7 @@ static bool release_oversized(struct vt_cache_model *m, uint32_t pool, uint64_t 
     return true;
 }
 
-/* Releases the segments of the large pool that were idle longest, in passes, until as much is free as the
- * threshold demands. */
+/* Releases the large pool's segments that were idle longest, in passes, until usage is below the threshold. */
 static void collect(struct vt_cache_model *m) {
     uint64_t most = (uint64_t)(m->settings.collect_from * (double)m->allowed), age = 0, freed = 0;
     uint64_t reserved = m->figures.reserved;
@@ -323,7 +323,7 @@ static uint64_t round_request(const struct vt_cache_settings *s, uint64_t size) 
     return round_up(size ? size : 1, VT_CACHE_UNIT);
 }
 
-/* The size for the best fit: a block before unmapped addresses can grow into them. */
+/* A block's size for the best fit: it can grow into unmapped addresses that follow. */
 static uint64_t grown(const struct vt_cache_model *m, uint32_t i) {
     uint32_t next = m->blocks[i].next;
     return m->blocks[i].size + (next && !m->blocks[next].mapped ? m->blocks[next].size : 0);
@@ -344,7 +344,7 @@ static uint32_t find_free(const struct vt_cache_model *m, uint32_t pool, uint64_
     return i;
 }
 
-/* A log may be wrong: sizes must not exceed a range, and no address may occur twice. */
+/* A log may be wrong. Sizes must not exceed a range, and no address may occur twice. */
 static bool is_sane(const struct vt_cache_model *m, uint64_t size) {
     const uint64_t most = (uint64_t)VT_CACHE_LARGE_SEGMENT << 20;
     return size <= most && m->end <= UINT64_MAX - 4 * most;

@@ -20,7 +20,7 @@ static bool is(struct part part, const char *text) {
     return part.length == strlen(text) && !memcmp(part.at, text, part.length);
 }
 
-/* The next part, up to one of the characters `ends`, without blanks around it. */
+/* The next part, up to one of the characters `ends`, without surrounding blanks. */
 static struct part next_part(const char **at, const char *ends) {
     *at += strspn(*at, " ");
     struct part part = {*at, strcspn(*at, ends)};
@@ -40,7 +40,7 @@ static bool to_number(struct part part, double *number) {
     return !*end && *number >= 0;
 }
 
-/* Bytes from a number of MiB, which must be at least `least`. */
+/* Converts a number of MiB, at least `least`, to bytes. */
 static bool to_mib(struct part part, double least, uint64_t *bytes) {
     double mib;
     if (!to_number(part, &mib) || mib < least || mib > 1ull << 40)
@@ -101,7 +101,7 @@ static bool to_divisions(struct part part, struct vt_cache_settings *s) {
     return at < end;
 }
 
-/* Keys of 2.14 that do not affect the memory reserved on a device. */
+/* Whether the key, of 2.14, does not affect the memory reserved on a device. */
 static bool is_for_host(struct part key) {
     static const char *const locks = "release_lock_on_cudamalloc";
     return is(key, locks) || (key.length > 7 && !memcmp(key.at, "pinned_", 7));
@@ -129,7 +129,7 @@ static bool apply(struct vt_cache_settings *s, struct part key, struct part valu
     return *known;
 }
 
-/* The length that a message shows. */
+/* The part's length in a message. */
 static int shown(struct part part) {
     enum { MOST = 40 };
     return part.length < MOST ? (int)part.length : MOST;

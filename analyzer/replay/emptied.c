@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Detects torch.cuda.empty_cache() and the like, for the rehearsal: the log has no event for the call, so
- * it is inferred from segments that return to the driver (see walk.h). After the driver refuses, they
- * return because the allocator retries. With a fraction the allocator may also refuse a request itself,
- * or collect old segments; then the next request decides. Called by accounting.c.
+ * Detects torch.cuda.empty_cache() and similar calls, for the rehearsal. The log has no event for the call, so it is
+ * inferred from segments that return to the driver (see walk.h). After a refusal by the driver they return because the
+ * allocator retries. With a fraction the allocator may also refuse a request itself, or collect old segments; then the
+ * next request shows which it was. Called by accounting.c.
  */
 #include "cache_model.h"
 #include "walk.h"
 
-/* The least that a request of this size takes from the driver, if it takes anything. */
+/* The fewest bytes that a request of this size takes from the driver, if any. */
 static uint64_t least_growth(uint64_t requested) {
     const uint64_t page = VT_CACHE_SMALL_SEGMENT;
     return (requested + page - 1) / page * page;

@@ -8,14 +8,14 @@
 #include <string.h>
 
 enum {
-    PHASES = 4096,  /* the last ended phases stay; also the most names with their own sums */
-    OBJECTS = 1024, /* the last destroyed objects stay */
-    SAMPLES = 8,    /* samples are many at this average per site */
+    PHASES = 4096,  /* the number of last ended phases that stay, and of names with sums */
+    OBJECTS = 1024, /* the number of last destroyed objects that stay */
+    SAMPLES = 8,    /* there are many samples above this average per site */
 };
 
 /* --- phases --- */
 
-/* The phases of a name that are kept: index + 1; 0: none yet. */
+/* The kept phases of a name: index + 1; 0: none yet. */
 struct extremes {
     size_t first, last, peak, rise, length;
 };
@@ -43,7 +43,7 @@ static bool is_over(const struct letting_go *g, size_t i) {
     return g->log->phases[i].ended < g->now && (!replayed->seen || replayed->ended);
 }
 
-/* The sum for phases of this name, which may be the first of their group. */
+/* The sum for phases of this name; a new one if the phase is the first of its group. */
 static uint32_t find_sum(struct letting_go *g, const struct vt_log_phase *phase) {
     struct vt_replay *r = g->r;
     bool mark = !phase->range, known = phase->name != VT_MAP_NONE;
@@ -59,7 +59,7 @@ static uint32_t find_sum(struct letting_go *g, const struct vt_log_phase *phase)
             (struct vt_replay_phase_sum){.name = phase->name, .mark = mark};
         vt_map_put(&g->by_name, key, index);
     }
-    if (index == VT_MAP_NONE) /* there are too many names */
+    if (index == VT_MAP_NONE) /* too many names */
         index = VT_PHASE_SUMS - 1;
     if (sum)
         *sum = index;
@@ -81,7 +81,7 @@ static void keep_extremes(struct letting_go *g, size_t i) {
         e->length = i + 1;
 }
 
-/* Whether two names differ in their visible part; both are known or neither is. */
+/* Whether two names differ in their visible part; both or neither are known. */
 static bool differ(const struct vt_log *log, uint32_t a, uint32_t b) {
     if (a == b || a == VT_MAP_NONE || b == VT_MAP_NONE)
         return a != b;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Evicts call sites when a summary with all of them would be too large (see walk.h). For each call, layer and
- * device they are merged into the site of allocations without a stack. Their stacks are removed from the log's
- * tables, so later allocations with such a stack's number also count there.
+ * Evicts call sites when a summary with all of them would be too large (see walk.h). For each call, layer and device,
+ * they are merged into the site for allocations without a stack. Their stacks are removed from the log's tables, so
+ * later allocations with these stacks' numbers also count there.
  *
- * Sites are kept if they have live memory, memory released by a context's end or segments of caching allocators,
- * held memory at a peak or a failure, or are referred to by a snapshot, a map or a test.
+ * These sites are kept: sites with live memory, with memory released by a context's end, or with segments of caching
+ * allocators; sites that held memory at a peak or a failure; sites that a snapshot, a map or a test refers to.
  */
 #include "walk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The eviction from one table: first which items must stay, then the new index of each. */
+/* The eviction from one table: first which items stay, then the new index of each. */
 struct moves {
     size_t count;
     bool *stays;
-    uint32_t *now; /* NULL: the items that stay are not known yet */
+    uint32_t *now; /* NULL: still choosing the items that stay */
 };
 
 static void visit(const struct moves *m, uint32_t *index) {
@@ -75,7 +75,7 @@ static void visit_stacks(const struct moves *m, struct vt_replay *r) {
 
 struct candidate {
     uint32_t site;
-    bool late; /* it allocated since the last summary, and may do so again */
+    bool late; /* it allocated since the last summary, so may allocate again */
     uint64_t bytes, ticks;
 };
 
@@ -85,8 +85,8 @@ static int compare_candidates(const void *a, const void *b) {
                     {x->site, y->site});
 }
 
-/* Clears m->stays for half of the evictable sites, those that allocated least; for all if they are few. Returns
- * the number. */
+/* Clears m->stays for the half of the evictable sites that allocated least; for all if they are few. Returns the
+ * number. */
 static size_t choose(struct vt_walk *w, const struct moves *m) {
     struct vt_replay *r = w->r;
     size_t count = 0, room = 0;
@@ -117,13 +117,14 @@ static size_t choose(struct vt_walk *w, const struct moves *m) {
 
 /* --- sites --- */
 
-/* Adds a site's counts to the site without a stack, and returns that. */
+/* Adds a site's counts to the site without a stack, and returns the latter. */
 static uint32_t add_to_other(struct vt_walk *w, struct vt_replay_site site) {
     uint32_t index = vt_walk_stackless_site(w, site.hook, site.layer, site.device);
     struct vt_replay_site *other = &w->r->sites[index];
     uint64_t peak = other->peak_bytes < site.peak_bytes ? site.peak_bytes : other->peak_bytes;
     vt_site_figures_add(&other->figures, &site.figures);
-    other->peak_bytes = peak; /* the sum of thousands of peaks would be far above any moment's */
+    other->peak_bytes =
+        peak; /* the sum of thousands of peaks would far exceed the bytes at any moment */
     if (other->first_ticks > site.first_ticks)
         other->first_ticks = site.first_ticks;
     if (other->last_ticks < site.last_ticks)
@@ -137,7 +138,6 @@ static uint32_t add_to_other(struct vt_walk *w, struct vt_replay_site site) {
     return index;
 }
 
-/* Moves each site's data in the history and the pictures. */
 static void move_parallel(struct vt_walk *w, const struct moves *m) {
     struct vt_history *h = w->history;
     struct vt_pictures *p = w->pictures;
@@ -160,7 +160,7 @@ static void move_parallel(struct vt_walk *w, const struct moves *m) {
     p->site_count = kept;
     for (size_t i = kept = 0; i < p->step_count; i++) {
         struct vt_picture_step step = p->steps[i];
-        if (!m->stays[step.site]) /* now part of the rest */
+        if (!m->stays[step.site]) /* now in the site without a stack */
             continue;
         visit(m, &step.site);
         p->steps[kept++] = step;
@@ -194,8 +194,8 @@ static void merge_sites(struct vt_walk *w, struct moves *m) {
 
 /* --- origins and stacks --- */
 
-/* Evicts origins without live allocations, if their site has no stack: the record's word finds that site again. Marks
- * their stacks in `stacks` for eviction. */
+/* Evicts origins without live allocations, if their site has no stack: the record's word leads to that site again.
+ * Marks their stacks in `stacks` for eviction. */
 static void evict_origins(struct vt_walk *w, const struct moves *sites, struct moves *stacks) {
     struct vt_replay *r = w->r;
     struct vt_address *entry;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each site's live bytes over the run (see history.h). The replay calls these for every event, so
- * they do very little within a bucket.
+ * Each site's live bytes over the run (see history.h). The replay calls these functions for every event, so they do
+ * very little within a bucket.
  */
 #include "history.h"
 
@@ -43,7 +43,7 @@ void vt_history_restart(struct vt_history *h) {
     h->thread_since = h->thread_allocs = 0;
 }
 
-/* Counts the current thread's events: all events since it became current. */
+/* Counts the current thread's events, which are all events since it became current. */
 static void leave_thread(struct vt_history *h) {
     uint64_t own = h->events - h->thread_since;
     if (!h->thread_count || !own)
@@ -119,7 +119,7 @@ void vt_history_begin(struct vt_history *h, uint32_t number) {
     name->count++;
     struct vt_bucket *last = h->bucket_count ? &h->buckets[h->bucket_count - 1] : NULL;
     if (edge && h->next_turn != h->events && last && last->rests & bit) {
-        /* events between two iterations belong to the second */
+        /* events between two iterations count for the second */
         last->iterations[number] = name->count;
         last->edges |= bit;
         last->rests &= (uint8_t)~bit;
@@ -161,7 +161,7 @@ void vt_history_sample(struct vt_history *h, struct vt_site_history *s) {
         fresh.low_bytes = fresh.high_bytes = last->last_bytes;
         fresh.low_count = fresh.high_count = last->last_count;
     }
-    if (s->count == s->room) { /* most of a million sites have one */
+    if (s->count == s->room) { /* if there are a million sites, most have one */
         s->room += s->room < 4 ? 1 : s->room;
         s->samples = vt_realloc(s->samples, s->room, sizeof *s->samples);
     }
@@ -269,7 +269,7 @@ static void state_freed(struct vt_history *h, struct vt_state *s) {
     }
 }
 
-/* Everything except the tables. */
+/* All fields except the tables. */
 static void state_numbers(struct vt_history *h, struct vt_state *s) {
     VT_STATE(s, h->events);
     VT_STATE(s, h->allocs);

@@ -18,7 +18,6 @@ static bool is_edge(const struct vt_history *h, const struct vt_bucket *b) {
     return false;
 }
 
-/* Merges the buckets. Fills in their new indices. */
 static void merge_buckets(struct vt_history *h, uint32_t *now) {
     uint64_t next = 0;
     uint32_t kept = 0;
@@ -45,7 +44,7 @@ static void join_levels(struct vt_sample *to, const struct vt_sample *from) {
     vt_history_life(to, from->longest_from, from->longest_to);
 }
 
-/* `from` is the later one, of the same bucket. */
+/* Joins two samples of one bucket; `from` is the later one. */
 static void join(struct vt_sample *to, const struct vt_sample *from) {
     join_levels(to, from);
     to->kept_count += from->kept_count;
@@ -56,7 +55,8 @@ static void join(struct vt_sample *to, const struct vt_sample *from) {
     to->last_round = from->last_round;
 }
 
-/* Merges the samples of a site. Fills in their new indices. `all`: also samples with no kept blocks. */
+/* Merges the samples of a site. Fills in their new indices. `all`: also joins samples without kept blocks across
+ * buckets. */
 static void merge_samples(struct vt_site_history *s, const uint32_t *bucket_now, bool all,
                           uint16_t *now) {
     uint32_t kept = 0;
@@ -88,7 +88,7 @@ static void merge_samples(struct vt_site_history *s, const uint32_t *bucket_now,
 
 /* Sites that hold, or recently held, more bytes than this are among those that hold most. */
 static uint64_t much(const struct vt_history *h) {
-    enum { SHARE = 1024 }; /* one part of all sites' bytes */
+    enum { SHARE = 1024 }; /* 1 / SHARE of all sites' bytes */
     uint64_t all = 0;
     for (size_t i = 0; i < h->site_room; i++)
         all += h->sites[i].count ? h->sites[i].now->high_bytes : 0;

@@ -15,7 +15,7 @@ static uint32_t *depth_of(struct vt_phase_kinds *k, uint32_t tid) {
     return &k->depths[index];
 }
 
-/* Finds or adds a kind. VT_MAP_NONE: there are too many. */
+/* Finds or adds a kind. VT_MAP_NONE: too many kinds. */
 static uint32_t find_kind(struct vt_phase_kinds *k, struct vt_phase_name p, uint32_t depth) {
     uint64_t key = vt_mix(vt_mix((uint64_t)p.name << 32 | p.domain) + depth);
     if (k->kind_count == VT_PHASE_KINDS)
@@ -65,7 +65,7 @@ static void choose_edges(const struct vt_phase_kinds *k, struct vt_history *h) {
         h->names[i].edges = chosen[i];
 }
 
-/* Gives a kind with enough repetitions a free number, or that of a more deeply nested kind. */
+/* Gives a kind with enough repetitions a free number, or the number of a more deeply nested kind. */
 static void number_kind(struct vt_phase_kinds *k, struct vt_history *h, uint32_t index) {
     uint32_t number = k->counted_count;
     if (number == VT_HISTORY_NAMES) {
@@ -125,7 +125,6 @@ static uint64_t events_of(const struct vt_history *h, uint32_t tid) {
     return thread == VT_MAP_NONE ? 0 : h->threads[thread].events;
 }
 
-/* Whether `a` is a better iteration than `b`. */
 static bool is_better(const struct vt_phase_kinds *k, const struct vt_history *h,
                       const struct vt_phase_part *a, const struct vt_phase_part *b) {
     const struct vt_phase_kind *x = &k->kinds[a->kind], *y = &k->kinds[b->kind];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rounds by operations (see operations.h). A stack's operation is its outermost operation frame, which
- * forms the stack's key with the frames that called it. An engine's thread that works for a thread
- * waiting in an operation counts as the waiting thread.
+ * Rounds by operations (see operations.h). A stack's operation is its outermost operation frame. That frame and its
+ * callers form the stack's key. An engine's thread that works for a thread waiting in an operation counts as the
+ * waiting thread.
  */
 #include "operations.h"
 
@@ -52,9 +52,8 @@ static uint64_t find_key(struct vt_operations *o, const struct vt_log *log,
         at--;
     if (!at)
         return VT_NO_OPERATION;
-    /* Exclude parts that may vary during the call: the operation's own line, the position of the
-     * interpreter's loop, which runs several Python frames, and native frames, which are cut from
-     * stacks that are too deep. */
+    /* Exclude parts that may vary during the call: the operation's own line; the position of the interpreter's loop,
+     * which runs several Python frames; native frames, which are cut from stacks that are too deep. */
     uint64_t key = vt_mix(words[at - 1] >> 32);
     for (uint32_t i = at; i < stack->count; i++)
         if (words[i] & VT_FRAME_PYTHON)
@@ -62,7 +61,6 @@ static uint64_t find_key(struct vt_operations *o, const struct vt_log *log,
     return key > VT_NO_OPERATION ? key : VT_NO_OPERATION + 1;
 }
 
-/* The key of a stack of the log. */
 static uint64_t key_of(struct vt_operations *o, const struct vt_log *log, uint32_t stack) {
     if (!o->keys)
         o->keys = vt_alloc(log->stack_count, sizeof *o->keys);

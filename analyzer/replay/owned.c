@@ -20,7 +20,7 @@ static struct vt_map list_segments(const struct vt_replay *r) {
     return keys;
 }
 
-/* Whether an allocation counts: it is not a caching allocator's segment. */
+/* Whether an allocation counts, as all do except a caching allocator's segments. */
 static bool counts(const struct vt_replay *r, const struct vt_map *segments,
                    const struct vt_address *entry) {
     const struct vt_replay_site *site = vt_replay_site_of(r, entry);
@@ -55,8 +55,8 @@ static size_t merge_sums(struct vt_owned_sum *sums, size_t count) {
     return kept;
 }
 
-/* The sums of a snapshot under construction. Most blocks of a site have the same owner, and their sum is
- * found by its hash; duplicates that were not found are merged at the end. */
+/* A snapshot's sums under construction. Most blocks of a site have the same owner, and their sum is found by its
+ * hash; duplicates that this misses are merged at the end. */
 struct sums {
     struct vt_owned_sum *all;
     size_t count, room;
@@ -82,7 +82,7 @@ static void add_sum(struct sums *sums, const struct vt_owned_sum *sum) {
 }
 static_assert(offsetof(struct vt_owned_sum, bytes) % sizeof(uint64_t) == 0, "no padding");
 
-/* Counts live allocations, and adds those that no entry named: those not in `seen`. */
+/* Counts live allocations, and adds those without an entry: those not in `seen`. */
 static void add_live(const struct vt_replay *r, const struct vt_map *segments, const uint8_t *seen,
                      struct sums *sums, struct vt_replay_snapshot *s) {
     const struct vt_address *entry;
@@ -108,7 +108,7 @@ static void add_live(const struct vt_replay *r, const struct vt_map *segments, c
     }
 }
 
-/* The entries of a snapshot: vt_log.owned from the result on; *count of them. */
+/* The entries of a snapshot: *count of vt_log.owned, from the result on. */
 static const struct vt_log_owned *find_entries(const struct vt_log *log, uint32_t snapshot,
                                                size_t *count) {
     size_t low = 0, high = log->owned_count;
@@ -136,7 +136,7 @@ static bool is_native(const struct vt_log *log, uint32_t step) {
     return kind == VT_STEP_GLOBAL || kind == VT_STEP_THREAD_LOCAL || kind == VT_STEP_NATIVE_STACK;
 }
 
-/* Adds the other paths to an entry's allocation, which follow the entry. */
+/* Adds the other paths to an entry's allocation; they follow the entry. */
 static void add_others(const struct vt_log *log, const struct vt_log_owned *owned, size_t count,
                        struct vt_owned_sum *sum) {
     bool native = !sum->further && sum->step != VT_MAP_NONE && is_native(log, sum->step);
@@ -147,7 +147,7 @@ static void add_others(const struct vt_log *log, const struct vt_log_owned *owne
                 : VT_MAP_NONE;
 }
 
-enum { AHEAD = 16 }; /* how many entries ahead the look-up is fetched */
+enum { AHEAD = 16 }; /* look-ups are fetched this many entries ahead */
 
 static uint64_t lost_key(uint64_t allocation) {
     return vt_address_key(vt_lost_address(allocation), vt_lost_space(allocation));
@@ -159,7 +159,7 @@ static uint32_t *find_lost(const struct vt_addresses *live, uint64_t allocation)
                                                  : NULL;
 }
 
-/* Keeps as many as the log does. */
+/* Keeps as many snapshots as the log does. */
 static void drop_first(struct vt_replay *r) {
     free(r->snapshots[0].sums);
     r->snapshot_count--;
@@ -215,7 +215,7 @@ void vt_owned_apply(struct vt_walk *w, uint64_t ticks) {
     const struct vt_log *log = w->log;
     for (; w->snapshot < log->snapshot_count && log->snapshots[w->snapshot].ticks < ticks;
          w->snapshot++)
-        if (log->snapshots[w->snapshot].why != VT_SNAPSHOT_EXITED) /* has no names of its own */
+        if (log->snapshots[w->snapshot].why != VT_SNAPSHOT_EXITED) /* which has no names */
             apply_snapshot(w, &log->snapshots[w->snapshot]);
     w->snapshots_until = ticks;
     vt_owned_find_next(w);
@@ -238,12 +238,13 @@ static const struct vt_rec_snapshot *last_at_end(const struct vt_log *log) {
     return NULL;
 }
 
-/* A bit for each live allocation that has an owner in it. */
+/* A bit for each live allocation that has an owner in the last snapshot at the end. */
 static uint8_t *owned_at_end(const struct vt_log *log, const struct vt_addresses *live) {
     uint8_t *bits = vt_addresses_bits(live);
     const struct vt_rec_snapshot *end = last_at_end(log);
     size_t count = 0;
-    bool holds = end && !(log->scan.flags & VT_SCAN_WENT_ON); /* else Python's end was before */
+    bool holds =
+        end && !(log->scan.flags & VT_SCAN_WENT_ON); /* else Python ended before the scan */
     const struct vt_log_owned *owned = holds ? find_entries(log, end->number, &count) : NULL;
     for (size_t k = 0; k < count; k++) {
         uint32_t step = owned[k].entry.step;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Live blocks without holes (see cache_model.h): allocates them in a fresh allocator, largest first, and
- * then the request.
+ * Packs live blocks without holes (see cache_model.h): allocates them in a fresh allocator, largest first, and then the
+ * request.
  */
 #include "cache_model.h"
 
@@ -17,8 +17,8 @@ static int largest_first(const void *a, const void *b) {
     return VT_ORDER({y->size, x->size}, {x->stream, y->stream});
 }
 
-/* Chooses the request's stream: the first without an idle piece that is large enough, else a new one. A
- * sufficient piece in the request's pool was not used, so it belongs to another stream. */
+/* Chooses the request's stream: the first stream without a sufficient idle piece, else a new one. A sufficient piece
+ * in the request's pool would have been used if it belonged to the request's stream. */
 static unsigned choose_stream(const struct vt_segments *f, unsigned device, uint64_t request) {
     uint64_t seen = 0, has_room = 0, largest, in_use;
     struct vt_region region;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases (see phase_list.h). build.c uses them before the replay for the window, and after it for the
- * list.
+ * Phases (see phase_list.h). build.c uses them before the replay, for the window, and after it, for the list.
  */
 #include "phase_list.h"
 #include "pytest_marks.h"
@@ -12,7 +11,7 @@
 
 /* --- by name --- */
 
-/* Lists the existing names, in case of a typing error: each once, as many as fit a line. */
+/* Lists the existing names, for a mistyped one: each once, as many as fit on a line. */
 static void list_names(const struct vt_log *log, struct vt_string *message) {
     VT_SCOPED bool *listed = vt_alloc(log->name_count, sizeof *listed);
     unsigned count = 0;

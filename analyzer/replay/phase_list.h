@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases that the program named: as a list in the model, and as time limits for --since and --until.
+ * Phases that the program named, as a list in the model and as time limits for --since and --until.
  */
 #ifndef VRAMTRACE_ANALYZER_PHASE_LIST_H
 #define VRAMTRACE_ANALYZER_PHASE_LIST_H
 
 #include "replay.h"
 
-/* Finds a phase's time span in ticks: "eval" from the first start to the last end of that name,
- * "eval#3" the third of them. `count`: the number of phases with the name. Returns 0, or -EINVAL with a
- * `message` about `option`, the option that had `text`. */
+/* Finds a phase's time span in ticks: "eval" from the first start to the last end of that name, "eval#3" the third
+ * of them. `count`: the number of phases with the name. Returns 0, or -EINVAL with a `message` about `option`, to
+ * which `text` was given. */
 int vt_phase_list_find(const struct vt_log *log, const char *option, const char *text,
                        struct vt_window *span, size_t *count, struct vt_string *message);
 
-/* Adds the phases that overlap the window to the process, which owns them. */
+/* Adds the phases that overlap the window to the process, which frees them. */
 void vt_phase_list_add(const struct vt_log *log, const struct vt_replay *replay,
                        struct vt_clock clock, struct vt_window window, struct vt_process *process);
 

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory layout at chosen moments (struct vt_address_map), drawn during the replay, before it is known
- * which peak, refusal and fragmentation will matter.
+ * The memory layout at chosen moments (struct vt_address_map). Maps are drawn during the replay, when it is not known
+ * yet which peak, refusal and fragmentation will matter.
  *
- * - The peak is drawn before the first free after it, if it is PERCENT higher than the one drawn last.
- *   Physical memory that makes a peak is mapped by then.
- * - Fragmentation is drawn whenever it is worse by as much.
+ * - A peak is drawn before the next free, if it is 1 % higher than the last one drawn. By then, physical memory that
+ *   makes a peak is mapped.
+ * - Fragmentation is drawn whenever it is 1 % worse.
  * - A refusal is drawn at once; each device keeps the last OOMS_MOST that did not recover.
- * - Between them a map is drawn each time a BETWEEN-th of all slots is over; when slots are merged,
- *   every second one is dropped.
+ * - Other maps are drawn at regular intervals of slots; when slots are merged, every second of these maps is dropped.
  *
- * A map costs a walk through all live allocations. Maps that could wait for a higher moment are drawn only
- * as long as the log's events pay for the walk; a map that is EIGHTH higher, or of an error that a
- * framework raised, is always drawn.
+ * A map takes a walk through all live allocations. Maps that could wait for a higher moment are drawn only while the
+ * entries walked stay in proportion to the log's events. A map that is 1/8 higher, or of an error that a framework
+ * raised, is always drawn.
  */
 #include "walk.h"
 
@@ -21,7 +20,7 @@
 
 enum { OOMS_MOST = 8, BETWEEN = 16 };
 
-/* The number of entries that may be walked before events pay for them. */
+/* The number of entries that may be walked in addition to one per event. */
 #define WORK_AHEAD (1u << 22)
 
 /* --- a map --- */
@@ -32,7 +31,7 @@ struct place {
     bool segment;
 };
 
-/* The largest places: a heap with the smallest at its root, once there are more. */
+/* The largest places; once the array is full, a heap with the smallest at its root. */
 struct places {
     struct place *all;
     uint32_t count, room, most;
@@ -44,8 +43,7 @@ struct drawing {
     struct vt_address_map *map;
     uint32_t region_room, piece_room;
     uint64_t least; /* pieces below this are merged with their neighbours */
-    /* merged pieces that are not in the map yet, and the largest block among them, whose site is looked
-     * up later */
+    /* merged pieces that are not in the map yet, and their largest block, whose site is looked up later */
     struct vt_map_piece merged;
     uint64_t largest, largest_at;
 };
@@ -175,7 +173,7 @@ static void draw_region(struct drawing *d, const struct place *place) {
     region->count = map->piece_count - region->first;
 }
 
-/* Chooses `least`: bytes / least bounds the number of large pieces, and of merged ones. */
+/* Chooses `least`: bytes / least limits the number of large pieces and of merged ones. */
 static uint64_t least_piece(const struct vt_replay *r, const struct places *places) {
     uint64_t pieces = 0, bytes = 0;
     for (uint32_t i = 0; i < places->count; i++) {
@@ -215,7 +213,7 @@ static void drop(struct vt_pictures *p, uint32_t number) {
     p->maps[number] = p->maps[--p->map_count];
 }
 
-/* Draws a map of the present state, in place of worse ones of its device and kind. */
+/* Draws a map of the present state, in place of lesser maps of its device and kind. */
 static struct vt_picture_map *draw_now(struct vt_walk *w, unsigned device, enum vt_map_why why,
                                        uint64_t at, uint64_t level) {
     struct vt_pictures *p = w->pictures;
@@ -240,7 +238,7 @@ static struct vt_picture_map *draw_now(struct vt_walk *w, unsigned device, enum 
     return made;
 }
 
-/* Whether events have paid for a walk through all live allocations. */
+/* Whether the events so far justify another walk through all live allocations. */
 static bool can_pay(struct vt_walk *w) {
     struct vt_pictures *p = w->pictures;
     if (p->drawing_work + w->r->live.used > WORK_AHEAD + p->change_count)
@@ -268,7 +266,7 @@ void vt_picture_maps_falling(struct vt_walk *w) {
     }
 }
 
-/* The last map of the worst fragmentation; `may_be`: of one that may not count yet. NULL: none. */
+/* The map of the worst fragmentation; `may_be`: the one that does not count yet. NULL: none. */
 static struct vt_picture_map *worst_map(const struct vt_pictures *p, unsigned device, bool may_be) {
     for (uint32_t i = 0; i < p->map_count; i++)
         if (p->maps[i].map.device == device && p->maps[i].map.why == VT_MAP_WORST &&
@@ -348,7 +346,7 @@ void vt_picture_maps_refused(struct vt_walk *w, uint32_t number) {
         if (p->maps[i].map.device == f->device && p->maps[i].map.why == VT_MAP_OOM &&
             (p->maps[i].changes == p->change_count || p->maps[i].map.oom == number))
             same = &p->maps[i];
-    if (same && same->changes == p->change_count) { /* it also shows this refusal */
+    if (same && same->changes == p->change_count) { /* this map also shows this refusal */
         same->map.oom = number;
         same->map.at = f->ticks;
         return;
@@ -361,7 +359,6 @@ void vt_picture_maps_refused(struct vt_walk *w, uint32_t number) {
     draw_now(w, f->device, VT_MAP_OOM, f->ticks, f->tracked_bytes)->map.oom = number;
 }
 
-/* The ticks between two maps of VT_MAP_BETWEEN. */
 static uint64_t ticks_between(const struct vt_slots *s) {
     return (uint64_t)(VT_COURSE_SLOTS / BETWEEN) << s->shift;
 }

@@ -3,10 +3,10 @@
  * Data for pictures, collected during the replay (see pictures.h): each site's bytes over time, the last
  * changes, and alarms. Maps are in picture_maps.c.
  *
- * A slot shows its highest moment. Storing all sites' bytes at each new highest level would happen at nearly
- * every allocation while memory fills. So a new highest moment only increments a count, and a site
- * remembers the count at its last change: if it differs when the site changes again, the site held the same
- * bytes at the latest highest moments, and these are stored first.
+ * A slot shows its highest moment. While memory fills, nearly every allocation is a new highest moment, so these must
+ * not store all sites' bytes. Instead each increments a count, and a site remembers the count at its last change. If
+ * the count differs when the site changes again, the site held the same bytes at the latest highest moments, and these
+ * are stored first.
  */
 #include "walk.h"
 
@@ -38,7 +38,7 @@ static void grow_sites(struct vt_pictures *p, const struct vt_replay *r) {
     p->site_count = r->site_room;
 }
 
-/* The steps in slots before `end` that are not stored yet, of a site that holds `bytes`: one for the slot of
+/* For a site that holds `bytes`, finds the steps in slots before `end` that are not stored yet: one for the slot of
  * its last change, and one for the slots after it. Returns their number. */
 static uint32_t find_steps(const struct vt_picture_site *s, const struct vt_replay *r,
                            uint32_t index, uint64_t bytes, uint32_t end,
@@ -62,7 +62,7 @@ uint32_t vt_pictures_last_steps(const struct vt_pictures *p, const struct vt_rep
                       r->sites[site].live_bytes, r->slots.slot + 1, steps);
 }
 
-/* Stores a site's steps in finished slots before the site changes; it holds `bytes`. */
+/* Before a site that holds `bytes` changes: stores its steps in finished slots. */
 static void settle(struct vt_pictures *p, const struct vt_replay *r, uint32_t index,
                    uint64_t bytes) {
     struct vt_picture_site *s = &p->sites[index];

@@ -2,10 +2,9 @@
 /*
  * Blocks and idle pieces by address (see pieces.h): a skip list, and a map of the starts.
  *
- * An allocator mostly places a block where an idle piece begins, and a freed block is joined to its
- * neighbours: the map and the list's links do this in constant time. Only one piece in eight has a
- * tower of further links, so most pieces are added and removed without a search, and the piece that
- * contains an address is found in logarithmic time.
+ * An allocator mostly places a block at the start of an idle piece, and a freed block is joined to its neighbours. The
+ * map and the list's links do both in constant time. Only one piece in eight has a tower of further links, so most
+ * pieces are added and removed without a search. The piece that contains an address is found in logarithmic time.
  */
 #include "pieces.h"
 
@@ -38,7 +37,7 @@ uint32_t vt_pieces_at(const struct vt_pieces *p, uint64_t start) {
     return i == VT_MAP_NONE ? 0 : i;
 }
 
-/* The last piece with a tower that begins before `address`; fills `path` with each level's. */
+/* The last piece with a tower that begins before `address`; fills `path` with each level's last such piece. */
 static uint32_t descend(const struct vt_pieces *p, uint64_t address, uint32_t path[LEVELS]) {
     uint32_t at = 0, next;
     for (unsigned level = LEVELS; level-- > 0;) {
@@ -57,8 +56,7 @@ uint32_t vt_pieces_floor(const struct vt_pieces *p, uint64_t address) {
     return at;
 }
 
-/* Gives one piece in eight a link of the first level, one in eight of these also one of the second,
- * and so on. */
+/* Gives one piece in eight a link on the first level, one in eight of these also a link on the second, and so on. */
 static void build_tower(struct vt_pieces *p, uint32_t i) {
     uint32_t path[LEVELS], height = 0, tower;
     p->random ^= p->random << 13;
@@ -123,7 +121,7 @@ void vt_pieces_remove(struct vt_pieces *p, uint32_t i) {
     *VT_ADD(p->unused, p->unused_count, p->unused_room) = i;
 }
 
-/* --- a heap: each piece knows its index, so it is removed without a search --- */
+/* --- a heap: each piece knows its index in it, so removal needs no search --- */
 
 struct heap {
     struct vt_idle_heap *h;

@@ -11,18 +11,18 @@
 /* A block, or an idle piece. Its start never changes. */
 struct vt_segment_piece {
     uint64_t start, end;
-    uint32_t prev, next; /* by address, whether they touch or not; 0: none */
+    uint32_t prev, next; /* by address, touching or not; 0: none */
     uint32_t tower;
     uint32_t place; /* an idle piece's index in its heap */
     uint8_t device;
     bool block;
-    bool wall_before, wall_after; /* it begins or ends with an unmapped segment */
+    bool wall_before, wall_after; /* its edge is the end of an unmapped segment */
 };
 
 struct vt_pieces {
-    struct vt_segment_piece *row; /* 0 is the list's head, not a piece: it stands for "none" */
+    struct vt_segment_piece *row; /* by number; 0 is the list's head, and means "none" */
     uint32_t count, room;
-    uint32_t *unused; /* of `row` */
+    uint32_t *unused; /* unused numbers in `row` */
     uint32_t unused_count, unused_room;
     struct vt_map by_start;
     struct vt_pieces_tower *tower;
@@ -35,11 +35,11 @@ struct vt_pieces {
 void vt_pieces_open(struct vt_pieces *p);
 void vt_pieces_close(struct vt_pieces *p);
 
-/* The piece that begins at `start`; the last one that begins at or before `address`. 0: none. */
+/* The piece that begins at `start`; the last piece that begins at or before `address`. 0: none. */
 uint32_t vt_pieces_at(const struct vt_pieces *p, uint64_t start);
 uint32_t vt_pieces_floor(const struct vt_pieces *p, uint64_t address);
 
-/* Adds a piece after `before`, which is 0 or the last one that begins before it. Moves `row`. */
+/* Adds a piece after `before`, the last piece that begins before it, or 0. May move `row`. */
 uint32_t vt_pieces_insert(struct vt_pieces *p, uint32_t before, struct vt_segment_piece piece);
 void vt_pieces_remove(struct vt_pieces *p, uint32_t i);
 
@@ -54,7 +54,7 @@ struct vt_idle_heap {
     uint32_t count, room;
 };
 
-/* Add a piece, or remove one that is in the heap. Its size must not change in between. */
+/* Add a piece, or remove a piece that is in the heap. Its size must not change in between. */
 void vt_idle_heap_add(struct vt_idle_heap *h, struct vt_pieces *pieces, uint32_t piece);
 void vt_idle_heap_remove(struct vt_idle_heap *h, struct vt_pieces *pieces, uint32_t piece);
 

@@ -14,7 +14,7 @@ uint32_t vt_pins_block_site(const struct vt_replay *r, uint64_t address) {
 
 struct pin_row {
     struct vt_pin pin;
-    uint64_t region; /* the last one counted, from 1 */
+    uint64_t region; /* the last region counted, from 1 */
 };
 
 static int most_pinned_first(const void *a, const void *b) {

@@ -16,7 +16,6 @@ bool vt_pytest_is(const char *name) {
     return !strncmp(name, PREFIX, strlen(PREFIX));
 }
 
-/* Finds or adds the holder of this scope and name. */
 static uint32_t holder_of(struct vt_pytest_marks *t, const char *scope, const char *name) {
     uint64_t key = vt_hash_bytes(vt_hash_bytes(0, scope, strlen(scope)), name, strlen(name));
     uint32_t holder = vt_map_add(&t->by_name, key, t->holder_count);
@@ -32,7 +31,7 @@ static bool is_same(const struct vt_replay *r, const struct vt_pytest_block *blo
            entry->allocated_at == block->allocated_at;
 }
 
-/* A fixture's block stays the fixture's, even if a mark says that a model owns it. */
+/* A fixture's block remains the fixture's, even if a mark names a model as its owner. */
 static void tag(struct vt_replay *r, const struct vt_address *entry, uint32_t holder) {
     struct vt_pytest_marks *t = &r->pytest;
     uint32_t known = vt_map_get(&t->by_key, entry->key);
@@ -48,7 +47,7 @@ static void tag(struct vt_replay *r, const struct vt_address *entry, uint32_t ho
 
 static void on_made(struct vt_walk *w, const char *scope, const char *name) {
     struct vt_pytest_marks *t = &w->r->pytest;
-    /* A set-up that made the first CUDA call began before the log existed. */
+    /* A set-up with the process's first CUDA call began before the log existed. */
     uint64_t began = t->depth ? t->began[--t->depth] : 0;
     uint32_t holder = holder_of(t, scope, name), since = (uint32_t)(began >> w->age_shift);
     const struct vt_address *entry;
@@ -118,7 +117,7 @@ void vt_pytest_apply(struct vt_walk *w, const char *name) {
     } else if (!strncmp(text, "left ", 5)) {
         on_left(t, text + 5);
     } else if (!strcmp(text, "tests") && w->history) {
-        vt_history_corrected(w->history); /* the tests made the frees so far, not the exit */
+        vt_history_corrected(w->history); /* the tests, not the exit, made the frees so far */
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pytest plugin's marks about its tests and fixtures; their names begin with "vramtrace:".
- * analysis/pytest_sites.c draws the conclusions.
+ * The pytest plugin's marks about tests and fixtures; their names begin with "vramtrace:". analysis/pytest_sites.c
+ * draws the conclusions.
  *
  *     vramtrace:tests                      the tests of this process are over and were checked; the
  *                                          tests themselves made all frees before this
@@ -22,8 +22,8 @@ struct vt_pytest_holder {
     bool model;
 };
 
-/* A block that was live when a mark named it. The address may have been reused since: it is still the
- * same block if the live table has its site and time. */
+/* A block that was live when a mark named it. The address may have been reused since; the block is still the same if
+ * the live table has its site and time. */
 struct vt_pytest_block {
     uint64_t key; /* vt_address_key */
     uint32_t site, allocated_at;
@@ -31,16 +31,16 @@ struct vt_pytest_block {
 };
 
 struct vt_pytest_left {
-    uint64_t site; /* its id */
+    uint64_t site; /* the site's id */
     uint64_t bytes, blocks;
-    const char *per; /* "round", or "test" or "parameter" if each of many tests left some */
-    uint32_t rounds; /* the number of these */
+    const char *per; /* "round"; or "test" or "parameter" if each of many left some */
+    uint32_t rounds; /* the number of rounds, tests or parameters */
     bool fails;
     char *test;
 };
 
 #define VT_TOLD_DEPTH 16    /* nested set-ups */
-#define VT_TOLD_MADE  10000 /* set-ups whose blocks are searched: each walks the live table */
+#define VT_TOLD_MADE  10000 /* set-ups whose blocks are searched; each search walks the live table */
 
 struct vt_pytest_marks {
     struct vt_pytest_block *blocks;
@@ -56,14 +56,14 @@ struct vt_pytest_marks {
 
 struct vt_walk;
 
-/* Whether a mark of this name is the plugin's: reports omit these. */
+/* Whether a mark of this name is the plugin's; reports omit these. */
 bool vt_pytest_is(const char *name);
 
-/* Takes such a mark, in the order of the events. Ignores malformed ones. */
+/* Processes the plugin's marks, in the order of the events. Ignores malformed marks. */
 void vt_pytest_apply(struct vt_walk *walk, const char *name);
 
 void vt_pytest_free(struct vt_pytest_marks *marks);
-/* Saves them, or loads them into empty ones (base/saved_state.h). */
+/* Saves marks, or loads into empty ones (base/saved_state.h). */
 void vt_pytest_state(struct vt_pytest_marks *marks, struct vt_state *s);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Repeats a run in rows (see cache_model.h). Rows with the same settings share a model without a
- * limit, the leader, until a request or the rest of the process would take more than a row's device
- * has. Then the row gets its own copy of the model, with its limit.
+ * Repeats a run in rows (see cache_model.h). Rows with the same settings share a model without a limit, the leader,
+ * until a request or memory outside the allocator would exceed a row's device. Then the row gets its own copy of the
+ * model, with its limit.
  */
 #include "cache_model.h"
 
@@ -12,14 +12,14 @@
 struct row {
     struct vt_rehearsal_setup setup;
     struct vt_rehearsal_result result;
-    uint32_t model; /* its own, or the leader that it follows */
+    uint32_t model; /* the row's own model, or the leader that it follows */
     bool follows, ended;
 };
 
 struct model {
     struct vt_cache_model *cache; /* NULL: no row needs it */
-    uint32_t *blocks;             /* by slot: its block's number; 0: none */
-    uint64_t lowest;              /* limit of the rows that follow it; UINT64_MAX: none */
+    uint32_t *blocks;             /* by slot: the block's number; 0: none */
+    uint64_t lowest;              /* lowest limit of the rows that follow; UINT64_MAX: none */
     uint64_t margin; /* every request takes less than this plus twice its size from the driver */
 };
 
@@ -33,7 +33,7 @@ struct vt_rehearsal {
     const bool *in_backward; /* see vt_rehearsal_watch_backward */
     uint32_t *outlived, backward_count;
     uint32_t *born; /* by slot: 1 + the site, for blocks of the current backward pass; else 0 */
-    uint32_t *young, young_count, young_room; /* their slots, and others */
+    uint32_t *young, young_count, young_room; /* the slots of these blocks, and others */
     struct vt_map by_address;                 /* a block -> its slot */
     uint32_t slot_count, slot_room, *unused, unused_count, unused_room;
     uint64_t outside;
@@ -47,7 +47,7 @@ static bool same_settings(const struct vt_cache_settings *a, const struct vt_cac
            !memcmp(a->divisions, b->divisions, sizeof a->divisions);
 }
 
-/* With a fraction, everything depends on the device's size. */
+/* With a fraction, the result depends on the device's size. */
 static bool may_share(const struct row *a, const struct row *b) {
     return a->setup.settings.fraction >= 1 && b->setup.settings.fraction >= 1 &&
            same_settings(&a->setup.settings, &b->setup.settings);
@@ -201,7 +201,6 @@ static void part(struct vt_rehearsal *r, uint32_t model, struct vt_cache_request
     count_followers(r, model);
 }
 
-/* Sets the memory that the process holds outside the allocator. */
 static void set_outside(struct vt_rehearsal *r, const struct vt_rehearsal_event *event) {
     if (event->outside == r->outside)
         return;
@@ -299,8 +298,8 @@ void vt_rehearsal_empty(struct vt_rehearsal *r, uint32_t private) {
             vt_cache_empty(r->models[i].cache, private);
 }
 
-/* The allocator released its cache before the request failed, so models are asked only whether they
- * have room for the request. */
+/* The allocator released its cache before the request failed, so models only check whether they have room for the
+ * request. */
 uint32_t vt_rehearsal_request(struct vt_rehearsal *r, const struct vt_rehearsal_event *event) {
     struct vt_cache_request request = scaled(r, event);
     uint32_t passed = 0;

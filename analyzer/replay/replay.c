@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts a failure in its layer, whatever the reason. */
+/* Counts a failure, of any reason, in its layer. */
 void vt_on_fail(struct vt_walk *w, const void *record) {
     const struct vt_rec_fail *f = record;
     struct vt_account *account =
@@ -20,14 +20,14 @@ void vt_on_fail(struct vt_walk *w, const void *record) {
     if (w->pictures && w->r->fail_count > fails)
         vt_picture_maps_refused(w, (uint32_t)fails);
     account->failed_count++;
-    /* a thread whose context is gone cannot reach a device */
+    /* without a context, a thread cannot reach a device */
     account->used |= no_room || vt_when_device(f->when) != VT_DEVICE_UNKNOWN;
 }
 
 void vt_on_cacheoom(struct vt_walk *w, const void *record) {
     const struct vt_rec_cacheoom *o = record;
     w->emptied.open =
-        false; /* the allocator made room for this; with a fraction, even without a refusal */
+        false; /* the allocator had made room; with a fraction, even without a refusal */
     const struct vt_replay_fail *fail =
         vt_fails_given_up(&w->fails, w->r, w->log, w->tid, o, w->rehearsal);
     if (w->pictures && fail)
@@ -61,13 +61,13 @@ void vt_on_blockinfo(struct vt_walk *w, const void *record) {
     w->info_tid = w->tid;
 }
 
-/* The process makes no samples; vt_log.samples has them. */
+/* The process itself records no samples; they are in vt_log.samples. */
 void vt_on_sample(struct vt_walk *w, const void *record) {
     (void)record;
     w->r->events--;
 }
 
-/* Events without effect here: no report uses the driver's pool figures, and on_event handles the others. */
+/* Events without effect here: no report uses the driver's pool figures; on_event handles the others. */
 void vt_on_poolinfo(struct vt_walk *w, const void *record) {
     (void)w, (void)record;
 }
@@ -116,10 +116,10 @@ void vt_on_object(struct vt_walk *w, const void *record) {
 
 /* --- phases --- */
 
-/* Millions of phases may be open, so no list of them is walked when one begins or ends. The time between
- * two such moments is an epoch, which has a highest level, and an open phase knows the epoch in which it
- * began. Only epochs whose level no later one reaches are kept: their levels decrease, and a phase's peak
- * is the level of the first kept epoch that is not before its start. */
+/* Millions of phases may be open, so no list of them is walked when one begins or ends. The time between two such
+ * moments is an epoch, with a highest level, and an open phase knows the epoch in which it began. An epoch is
+ * dropped once a later one reaches its level. So the levels of the kept epochs decrease, and a phase's peak is the
+ * level of the first kept epoch that is not before the phase's start. */
 
 static void end_epoch(struct vt_walk *w) {
     while (w->high_count && w->highs[w->high_count - 1].bytes <= w->driver_high)
@@ -129,7 +129,7 @@ static void end_epoch(struct vt_walk *w) {
     w->driver_high = w->driver_bytes;
 }
 
-/* A phase ends, at the end of the last epoch. */
+/* Ends a phase at the end of the last epoch. */
 static void end_phase(const struct vt_walk *w, struct vt_replay_phase *phase) {
     size_t low = 0, high = w->high_count - 1;
     while (low < high) {
@@ -190,7 +190,6 @@ void vt_on_phase(struct vt_walk *w, const void *record) {
     }
 }
 
-/* Phases that are still open end with the log. */
 static void end_phases(struct vt_walk *w) {
     end_epoch(w);
     for (size_t i = 0; i < w->log->phase_count; i++)
@@ -230,7 +229,7 @@ static void end_sites(struct vt_walk *w) {
 
 /* --- the walk --- */
 
-/* How many events ahead an address's line is fetched, and then a free's address is looked up. */
+/* How many events ahead an address's line is fetched, and a free's address is looked up. */
 enum { AHEAD = 32, NOTE_AHEAD = 16 };
 
 static void open_window(struct vt_walk *w) {
@@ -242,7 +241,6 @@ static void open_window(struct vt_walk *w) {
         vt_pictures_begin(w, w->pictures_requested);
 }
 
-/* Takes NVML's samples up to a time. */
 static void apply_samples(struct vt_walk *w, uint64_t until) {
     while (w->sample_ticks <= until) {
         if (w->window_waits && w->sample_ticks >= w->window.since)
@@ -326,7 +324,7 @@ static void on_batch(struct vt_walk *w, const struct vt_batch *batch) {
     }
 }
 
-/* The time of the first lost event; a log without that time is sure of nothing. */
+/* The time of the first lost event; 0 if events were lost at an unknown time. */
 static uint64_t sure_until(const struct vt_log_header *h) {
     return vt_dropped_events(h) ? h->first_drop : UINT64_MAX;
 }
@@ -334,7 +332,7 @@ static uint64_t sure_until(const struct vt_log_header *h) {
 const char *vt_replay_torch_settings(const struct vt_variable *variables, size_t count,
                                      const char **name) {
     static const char *const names[] = {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF",
-                                        "PYTORCH_ALLOC_CONF"}; /* PyTorch also takes the first */
+                                        "PYTORCH_ALLOC_CONF"}; /* in PyTorch's order */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t j = 0; j < count; j++)
             if (!strcmp(variables[j].name, *name = names[i]) && variables[j].value[0])
@@ -372,7 +370,7 @@ struct vt_walk *vt_replay_open(const struct vt_log *log, struct vt_window window
     return w;
 }
 
-/* Takes the additions to the log since it was last read. */
+/* Processes the tables' additions since the log was last read. */
 static void apply_tables(struct vt_walk *w) {
     const struct vt_log *log = w->log;
     struct vt_replay *r = w->r;
@@ -390,7 +388,7 @@ static void apply_tables(struct vt_walk *w) {
         w->sample++;
     w->sample_ticks =
         w->sample < log->sample_count ? vt_when_ticks(log->samples[w->sample].when) : UINT64_MAX;
-    if (w->snapshots_until < w->now) /* a late one refers to past states */
+    if (w->snapshots_until < w->now) /* a late snapshot refers to past states */
         w->snapshots_until = w->now;
     if (!w->rehearsal)
         vt_owned_find_next(w);
@@ -412,8 +410,7 @@ int vt_replay_resume(struct vt_walk *w, uint64_t until, struct vt_string *messag
         w->tid = batch.tid;
         on_batch(w, &batch);
     }
-    if (w->history &&
-        !w->history->thread_count) /* a list of live blocks may follow without events */
+    if (w->history && !w->history->thread_count) /* a live list may follow without events */
         vt_history_thread(w->history, w->tid);
     w->r->late_events = vt_merge_late(w->merge);
     w->r->behind_bound =

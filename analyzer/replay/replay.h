@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Public header of replay/: turns events, in time order, into the accounting: how much each call site,
- * device and caching allocator held, and when.
+ * Public header of replay/: turns events, in time order, into the accounting of how much each call site, device and
+ * caching allocator held, and when.
  *
- * Invariants: one pass over the events, which may be arbitrarily wrong. Times are ticks, stacks are
- * indices, sizes are bytes. The replay counts; it draws no conclusions. Uses base, log and model.
+ * Invariants: one pass over the events, which may be wrong in any way. Times are ticks, stacks are indices, sizes are
+ * bytes. The replay counts; it draws no conclusions. Uses base, log and model.
  *
  *     replay.h       the replay and its result (below)
  *     addresses.h    the table of live allocations
@@ -33,39 +33,39 @@
 #define VT_REPLAY_AGES 25 /* vt_address.allocated_at has 24 bits */
 #define VT_HOLDERS     8  /* the largest holders at a failed allocation */
 
-/* One site's counts so far; all figures are exact. live_bytes is live now; free_count includes blocks
+/* One site's counts so far; all figures are exact. live_bytes is at the current event; free_count includes blocks
  * released with a context: vt_site_figures_unfreed. */
 struct vt_replay_site {
     VT_EMBED_SITE_FIGURES;
     uint64_t seen;                    /* vt_account.peaks at its last change */
-    uint64_t first_ticks, last_ticks; /* of its allocations */
+    uint64_t first_ticks, last_ticks; /* of its first and last allocation */
     uint8_t layer, device;
-    bool before; /* no call site: memory already live when the window began */
-    bool pooled; /* some of it is from a stream-ordered pool */
-    bool graph;  /* launches of CUDA graphs allocated some of it; `other`: something else did */
+    bool before; /* not a call site, but memory already live when the window began */
+    bool pooled; /* some of its memory is from a stream-ordered pool */
+    bool graph;  /* CUDA graph launches allocated some of it; `other`: other calls did */
     bool other;
     bool segments; /* a caching allocator placed blocks in it */
     uint16_t hook;
-    uint32_t lives; /* lifetimes of freed blocks: bit n stands for 2^(n-1) age units to below 2^n */
+    uint32_t lives; /* lifetimes of freed blocks: bit n for 2^(n-1) to below 2^n age units */
 
     uint32_t stack;            /* index in vt_log.stacks, VT_NO_STACK */
     uint64_t id;               /* vt_sites_id */
-    uint32_t unrecorded_count; /* live at the end only by the live list: their records were lost */
+    uint32_t unrecorded_count; /* live at the end by the live list only: their records were lost */
     uint32_t mapped_count;     /* physical memory that is still live and mapped at the end */
-    uint16_t context_end_hook; /* the last call that ended such a context */
+    uint16_t context_end_hook; /* the last call that ended a context with its memory */
     uint16_t segments_hook;    /* the hook of the first block */
 };
 
 /* Shared by the allocations of one call, kind, device and context. */
 struct vt_replay_origin {
-    uint64_t word; /* the record's first word, with the device for its type */
+    uint64_t word; /* the record's first word, with the device in place of the type */
     uint32_t site;
     uint32_t stack; /* as in vt_replay_site */
     struct vt_account *account;
     uint16_t context;
     uint8_t layer;
-    bool of_context; /* the end of the context frees them */
-    bool single;     /* each of its allocations is a round: see operations.h */
+    bool of_context; /* freed with the context */
+    bool single;     /* each allocation is a round: see operations.h */
     bool before;     /* its site stands for memory already live when the window began */
 };
 
@@ -73,7 +73,7 @@ struct vt_replay_origin {
 struct vt_replay_info {
     uint64_t ticks; /* 0: never asked */
     uint64_t free_bytes, total_bytes;
-    uint64_t tracked; /* driver layer of this process at that moment */
+    uint64_t tracked; /* this process's driver layer at that moment */
 };
 
 /* The totals of one layer of a device. */
@@ -82,7 +82,7 @@ struct vt_account {
     VT_EMBED_LAYER_FIGURES; /* without peak_at_ns; counts and allocated_bytes are known at the end */
     uint64_t peak_ticks;
     uint64_t peaks;     /* number of new peaks so far */
-    uint64_t sure_peak; /* at least this much was live, whatever events were lost */
+    uint64_t sure_peak; /* at least this much was live, even if events were lost */
 };
 
 struct vt_replay_device {
@@ -90,16 +90,15 @@ struct vt_replay_device {
 
     struct vt_replay_info info;
     uint64_t untracked_least; /* used but untracked, the least of all answers; UINT64_MAX: none */
-    /* the framework's own totals, as recorded; the sum of its blocks in the log; how often the two
-     * disagreed */
+    /* the framework's own recorded totals; the sum of its blocks in the log; how often the two disagreed */
     bool has_reported;
     uint64_t reported_allocated, reported_reserved, reported_peak, blocks_bytes, mismatch_count;
-    /* framework layer: the most in use while the driver layer was at its peak */
+    /* framework layer: most bytes in use while the driver layer was at its peak */
     uint64_t blocks_at_peak;
-    bool at_peak; /* it is now */
+    bool at_peak; /* the driver layer is at its peak now */
 };
 
-/* What a site held when an allocation failed. */
+/* A site's live memory when an allocation failed. */
 struct vt_replay_held {
     uint32_t site;
     uint64_t bytes;
@@ -117,13 +116,13 @@ struct vt_replay_fail {
     uint32_t holders[VT_HOLDERS]; /* sites, the largest first */
     uint64_t holder_bytes[VT_HOLDERS];
     uint32_t tid;
-    uint32_t attempts;              /* the driver's refusals within one request of a framework */
-    bool raised;                    /* the framework raised an error */
-    bool unasked;                   /* without asking the driver */
-    bool merged;                    /* counted in a later one: ignore it */
-    uint64_t framework_size;        /* the request to the framework; 0: unknown */
-    uint64_t next_size, next_ticks; /* the thread's next successful allocation of driver memory;
-                                       next_size 0: none */
+    uint32_t attempts;       /* the driver's refusals of one request of a framework */
+    bool raised;             /* the framework raised an error */
+    bool unasked;            /* the driver was not asked */
+    bool merged;             /* counted in a later one: ignore it */
+    uint64_t framework_size; /* the request to the framework; 0: unknown */
+    /* the thread's next allocation of driver memory; next_size 0: none */
+    uint64_t next_size, next_ticks;
     struct vt_replay_info before, after; /* the driver's nearest answers */
     bool cached;                         /* `reserve` is known */
     bool mapped;                         /* with expandable segments */
@@ -131,14 +130,14 @@ struct vt_replay_fail {
     struct vt_oom_cache cache;   /* `known` for a framework's request that failed */
     struct vt_pin pins[VT_PINS]; /* most pinned bytes first; their sites are the replay's */
     uint32_t pin_count;
-    struct vt_replay_held *held; /* all sites that held memory of the device; only for the last
-                                    failure, and for the last one that a framework raised */
+    /* all sites that held memory of the device; only for the last failure, and the last that a framework raised */
+    struct vt_replay_held *held;
     uint32_t held_count;
     uint32_t rehearsed; /* vt_rehearsal_request */
     uint32_t open_next; /* the thread's previous open fail: index + 1 (vt_fails.open) */
 };
 
-/* Allocations that failed for another reason, with the same error and call site: the first, and the count. */
+/* Allocations that failed with one error, other than out of memory, at one call site: the first, and the count. */
 struct vt_replay_error {
     struct vt_rec_fail first;
     uint64_t count;
@@ -151,8 +150,8 @@ struct vt_replay_sample {
     uint64_t began, ticks;
     uint64_t used_bytes, free_bytes, own_bytes, others_bytes; /* as in struct vt_rec_sample */
     uint32_t gpu;
-    uint32_t moved; /* a bit for each of `tracked`: it changed during the query, or soon enough
-                       after that NVML may have seen the change */
+    /* a bit for each of `tracked`: changed during the query, or so soon after it that NVML may have seen the change */
+    uint32_t moved;
     uint64_t tracked[VT_SAMPLE_DEVICES];
 };
 
@@ -172,11 +171,11 @@ struct vt_replay_phase {
 
 /* Evicted phases or marks whose names differ only in numbers: see vt_walk_evict. */
 struct vt_replay_phase_sum {
-    uint32_t name; /* the first one's: index in vt_log.names; VT_MAP_NONE: unknown */
+    uint32_t name; /* name of the first: index in vt_log.names; VT_MAP_NONE: unknown */
     bool mark, several;
     uint64_t count;
-    uint64_t rose,
-        fell; /* summed changes of memory: over phases that ended with more, and with less */
+    /* summed growth over phases that ended with more memory; summed decrease over the others */
+    uint64_t rose, fell;
 };
 
 struct vt_replay {
@@ -186,11 +185,11 @@ struct vt_replay {
     uint32_t origin_count, origin_room;
     struct vt_replay_device devices[256]; /* by the device byte of the record */
     struct vt_account host, managed;      /* memory of no device */
-    struct vt_replay_fail *fails;         /* only out-of-memory failures, at most VT_REPLAY_FAILS */
+    struct vt_replay_fail *fails;         /* out-of-memory failures, at most VT_REPLAY_FAILS */
     size_t fail_count, fail_room;
     struct vt_replay_error *errors; /* at most as many */
     uint32_t error_count, error_room;
-    uint64_t fails_left_out, errors_in_all; /* errors_in_all counts allocations */
+    uint64_t fails_left_out, errors_in_all; /* errors_in_all: allocations */
     struct vt_cache_settings settings;      /* of PyTorch's allocator */
     uint64_t packing_work;                  /* remaining for vt_packing_find */
     struct vt_replay_sample *samples;       /* by time */
@@ -204,7 +203,7 @@ struct vt_replay {
     uint32_t phase_sum_count, phase_sum_room;
     struct vt_iterations iterations; /* with a history */
     uint64_t age_unit;               /* ticks in a unit of vt_address.allocated_at */
-    bool corrected;                  /* by the live list: earlier levels are too high */
+    bool corrected;                  /* by the live list, so earlier levels are too high */
     uint64_t sure_until;             /* ticks; no earlier event was lost */
     struct vt_addresses live;        /* at the end */
     struct vt_segments *segments;    /* at the end; NULL: no blocks */
@@ -217,15 +216,15 @@ struct vt_replay {
     uint64_t strays;        /* blocks in no known driver memory, or overlapping others */
     uint64_t lost_blocks;   /* blocks whose driver memory was freed before them */
     uint64_t replaced;      /* allocations at an address that was still live: a free was missed */
-    uint64_t late_events;   /* read after later ones had been replayed */
-    uint64_t behind_bound;  /* left out: another thread's events were not recorded by then */
+    uint64_t late_events;   /* read after later events had been replayed */
+    uint64_t behind_bound;  /* left out, since other threads' events were no longer recorded */
     uint64_t evicted_sites; /* merged into sites without a stack: vt_walk_evict_sites */
 };
 #define VT_REPLAY_FAILS 1000
 #define VT_PHASE_SUMS   4096 /* further names are added to the last of these */
 
-/* The part of the run to count, in ticks. Memory that is live at `since` belongs, for each device and
- * layer, to one site with `before` set. */
+/* The part of the run to count, in ticks. For each device and layer, memory live at `since` belongs to one site with
+ * `before` set. */
 struct vt_window {
     uint64_t since, until; /* 0, VT_TICKS_MASK: all */
 };
@@ -244,7 +243,7 @@ static inline struct vt_replay_site *vt_replay_site_of(const struct vt_replay *r
 struct vt_replay_options {
     struct vt_history *history; /* filled; opened by the caller */
     struct vt_rehearsal
-        *rehearsal; /* other settings of a framework: fills vt_replay_fail.rehearsed */
+        *rehearsal;               /* the run under other settings: fills vt_replay_fail.rehearsed */
     struct vt_pictures *pictures; /* likewise */
 };
 
@@ -259,7 +258,7 @@ void vt_replay_free(struct vt_replay *replay);
  * the walk. */
 struct vt_walk *vt_replay_open(const struct vt_log *log, struct vt_window window,
                                struct vt_replay_options options, struct vt_replay *replay);
-/* Loads an earlier replay from the log's summary, if it has one, before the first step. After an error the walk
+/* Before the first step: loads an earlier replay from the log's summary, if there is one. After an error the walk
  * can only be closed. */
 int vt_replay_load(struct vt_walk *walk, struct vt_string *message);
 /* Writes the log's summary: the state of the log and of its replay, without rehearsals. `most`: see
@@ -282,8 +281,8 @@ const char *vt_replay_torch_settings(const struct vt_variable *variables, size_t
 
 /* --- pins.c: live blocks that keep mostly idle segments from being released to the driver --- */
 
-/* Finds the live blocks of a device whose segments are at least half idle, by site, most idle bytes
- * first. Returns the number of rows filled. */
+/* Finds a device's live blocks in segments that are at least half idle, by site, most idle bytes first. Returns the
+ * number of rows filled. */
 uint32_t vt_pins_find(const struct vt_replay *replay, unsigned device, struct vt_pin pins[VT_PINS]);
 
 /* The index in replay->sites of the site of the live block at an address; VT_NO_SITE: none. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Failed allocations (see walk.h). Each gets the state of its device at that moment, and its thread's
- * next allocation. The thread also connects the driver's refusals with the framework's error: between
- * them the framework releases its cache and retries.
+ * Failed allocations (see walk.h). Each is stored with the state of its device at that moment, and its thread's next
+ * allocation. The driver's refusals belong to the next framework error of the same thread: in between, the framework
+ * releases its cache and retries.
  */
 #include "walk.h"
 
@@ -17,8 +17,8 @@ static uint32_t stack_index(const struct vt_log *log, uint64_t word) {
     return stack ? (uint32_t)(stack - log->stacks) : VT_NO_STACK;
 }
 
-/* The sites that hold most of a device at this moment. For a caching allocator's segments these are
- * the sites of the blocks inside. */
+/* The sites that hold most of a device at this moment. For a caching allocator's segments, the sites of the blocks
+ * inside. */
 static void find_holders(const struct vt_replay *r, struct vt_replay_fail *fail) {
     for (uint32_t i = 0; i < r->site_count; i++) {
         const struct vt_replay_site *site = &r->sites[i];
@@ -41,7 +41,7 @@ static void find_holders(const struct vt_replay *r, struct vt_replay_fail *fail)
         fail->holder_bytes[i] = r->sites[fail->holders[i]].live_bytes;
 }
 
-/* Notes every site's bytes, in place of an earlier failure of the same kind. */
+/* Notes every site's bytes; they replace those of an earlier failure of the same kind. */
 static void note_held(struct vt_replay *r, struct vt_replay_fail *fail) {
     uint32_t room = 0;
     for (size_t i = 0; i < r->fail_count; i++) {
@@ -60,7 +60,6 @@ static void note_held(struct vt_replay *r, struct vt_replay_fail *fail) {
     }
 }
 
-/* The state of the device at this moment. */
 static void note_state(struct vt_replay *r, struct vt_replay_fail *fail) {
     if (r->segments)
         vt_segments_asked(r->segments);
@@ -81,7 +80,7 @@ static void note_state(struct vt_replay *r, struct vt_replay_fail *fail) {
     fail->pin_count = vt_pins_find(r, fail->device, fail->pins);
 }
 
-/* Adds a failed allocation with the state of its device. NULL: there are too many. */
+/* Adds a failed allocation with the state of its device. NULL: too many. */
 static struct vt_replay_fail *add_fail(struct vt_replay *r, const struct vt_log *log, uint32_t tid,
                                        uint64_t word, uint64_t when, uint64_t size) {
     unsigned device = vt_when_device(when);
@@ -135,9 +134,9 @@ bool vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct 
     return true;
 }
 
-/* The thread's refusals since its last success all belong to this request. The last one counts, with the
- * present state: before it the framework released all it could, and after it the parts of this request
- * (expandable segments) that the driver had provided. */
+/* The thread's refusals since its last success all belong to this request. The last refusal counts, with the present
+ * state: before it, the framework released all it could; after it, the parts of this request (expandable segments)
+ * that the driver had provided. */
 const struct vt_replay_fail *vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r,
                                                const struct vt_log *log, uint32_t tid,
                                                const struct vt_rec_cacheoom *o,

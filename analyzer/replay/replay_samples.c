@@ -11,8 +11,8 @@ static unsigned sample_slot(unsigned device) {
                                             : VT_SAMPLE_DEVICES;
 }
 
-/* A sample that ended just before the change may have seen it or not: an allocation has the time of its
- * end, a free that of its start. "Just before" means within the duration of the query. */
+/* A sample that ended just before the change, within the duration of the query, may have seen it: an allocation has
+ * the time of its end. */
 void vt_walk_reopen_samples(struct vt_walk *w, unsigned device) {
     unsigned slot = sample_slot(device);
     if (slot == VT_SAMPLE_DEVICES)
@@ -21,7 +21,7 @@ void vt_walk_reopen_samples(struct vt_walk *w, unsigned device) {
     size_t count = w->r->sample_count;
     if (!count || w->r->samples[count - 1].ticks > w->now)
         return;
-    /* Samples since the last change are marked, if they are near enough to this one. */
+    /* Mark samples since the last change that are near enough to this change. */
     for (size_t i = count; i-- > w->unsettled[slot];) {
         struct vt_replay_sample *sample = &w->r->samples[i];
         if (w->now - sample->ticks > 2 * (sample->ticks - sample->began))

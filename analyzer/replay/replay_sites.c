@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sites of a replay, and the origins of its allocations (see walk.h): a stack is hashed only for
- * the first allocation of an origin.
+ * The sites of a replay, and the origins of its allocations (see walk.h): a stack is hashed only for an origin's first
+ * allocation.
  */
 #include "walk.h"
 
@@ -24,7 +24,7 @@ static uint32_t add_site(struct vt_walk *w, uint64_t id, uint32_t stack, unsigne
         .layer = (uint8_t)layer,
         .device = (uint8_t)device,
         .first_ticks = VT_TICKS_MASK,
-        /* it held no bytes at earlier peaks */
+        /* the site held no bytes at earlier peaks */
         .seen = vt_walk_account(r, layer, device)->peaks,
     };
     vt_walk_add_device(r, device);
@@ -52,7 +52,7 @@ void vt_walk_start_sites(struct vt_walk *w) {
     w->origin_slots = vt_alloc((size_t)1 << w->origin_bits, sizeof *w->origin_slots);
 }
 
-/* At most a quarter of the slots is used: nearly every origin is found in its first one. */
+/* At most a quarter of the slots is used, so nearly every origin is found in its first slot. */
 void vt_walk_enter_origins(struct vt_walk *w) {
     free(w->origin_slots);
     while (w->r->origin_count - w->before_origins > (1u << w->origin_bits) / 4)
@@ -93,7 +93,7 @@ uint32_t vt_walk_add_origin(struct vt_walk *w, uint64_t word, unsigned context) 
     return r->origin_count - 1;
 }
 
-/* The site, one for each layer and device, of all memory from before the window. */
+/* The site of all memory of a layer and device from before the window. */
 static uint32_t before_site(struct vt_walk *w, const struct vt_replay_site *old) {
     uint32_t index = vt_walk_stackless_site(w, 0, old->layer, old->device);
     w->r->sites[index].before = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Saves and loads the state of a walk (see walk.h, base/saved_state.h). Data that is still in the log is looked up
- * there when the walk resumes; data that follows from other tables is rebuilt.
+ * there when the walk resumes; derived data is rebuilt.
  */
 #include "walk.h"
 
@@ -178,7 +178,7 @@ static void state_samples(struct vt_walk *w, struct vt_state *s) {
     w->sample = next < w->log->sample_count ? (size_t)next : w->log->sample_count;
 }
 
-/* A walk saved without a window may be loaded into one whose window begins later. */
+/* A walk saved without a window may be loaded into a walk whose window begins later. */
 static void state_window(struct vt_walk *w, struct vt_state *s) {
     struct vt_window window = w->window;
     bool waits = w->window_waits;
@@ -222,7 +222,7 @@ static void state_slots(struct vt_walk *w, struct vt_state *s) {
     w->slot_end = w->window_waits ? UINT64_MAX : vt_slots_begin_of(slots, slots->slot + 1) - 1;
 }
 
-/* Pictures that are not requested are also read: other data may follow them. */
+/* Pictures are read even if not requested, because other data may follow them. */
 static void state_pictures(struct vt_walk *w, struct vt_state *s) {
     bool there = w->pictures, wanted = w->pictures_requested && !w->window_waits;
     vt_state_bool(s, &there);
@@ -236,7 +236,7 @@ static void state_pictures(struct vt_walk *w, struct vt_state *s) {
     vt_pictures_close(&unwanted);
 }
 
-/* A history that is not requested is also read. */
+/* A history is read even if not requested. */
 static void state_history(struct vt_walk *w, struct vt_state *s) {
     bool there = w->history;
     vt_state_bool(s, &there);

@@ -2,9 +2,9 @@
 /*
  * Segments, blocks and idle pieces (see segments.h).
  *
- * A block is cut out of an idle piece, and a freed block is joined to idle neighbours, without a
- * search, since allocators put blocks at the start of an idle piece (see pieces.c).
- * Idle pieces are never joined across a wall: the end of an unmapped segment.
+ * No search is needed to cut a block out of an idle piece or to join a freed block to idle neighbours, since allocators
+ * put blocks at the start of an idle piece (see pieces.c). Idle pieces are never joined across a wall: the end of an
+ * unmapped segment.
  *
  * A heap finds the largest idle piece of a device (see pieces.c).
  */
@@ -81,7 +81,7 @@ static struct vt_segment *segment_with(const struct vt_segments *f, uint64_t add
     return address < s->end ? (*near = s) : NULL;
 }
 
-/* Segments are about to move. */
+/* Called before segments move. */
 static void forget_near(struct vt_segments *f) {
     memset(f->near, 0, VT_SEGMENTS_NEAR * sizeof(struct vt_segment *));
 }
@@ -157,7 +157,7 @@ static void keep_moment(struct vt_device_segments *d) {
     *VT_ADD(r->moments, r->moment_count, d->moment_room) = r->now;
 }
 
-/* Confirms the figures up to the device's last change, if the process has requested memory since. */
+/* Confirms the figures as of the device's last change, if the process has requested memory since. */
 static void settle(const struct vt_segments *f, struct vt_device_segments *d) {
     if (d->requests == f->requests)
         return;
@@ -225,7 +225,7 @@ static void count_idle(struct vt_segments *f, uint32_t i, int sign) {
     (sign > 0 ? vt_idle_heap_add : vt_idle_heap_remove)(&d->idle, &f->pieces, i);
 }
 
-/* Whether piece a and the next one, b, are one idle piece. */
+/* Whether piece a and the next piece b form one idle piece. */
 static bool are_one(const struct vt_segments *f, uint32_t a, uint32_t b) {
     const struct vt_segment_piece *x = &f->pieces.row[a], *y = &f->pieces.row[b];
     return a && b && !x->block && !y->block && x->end == y->start && x->device == y->device &&
@@ -275,7 +275,7 @@ static uint32_t piece_with(const struct vt_segments *f, const struct vt_segment 
 
 /* --- streams --- */
 
-/* The number of a stream and a pool. If there are too many, they share the last one. */
+/* The number of a stream and pool. If there are too many pairs, the rest share the last number. */
 static unsigned find_group(struct vt_segments *f, uint64_t stream, uint64_t pool) {
     unsigned at = VT_SEGMENTS_STREAMS - 1;
     uint32_t private = 0;
@@ -296,7 +296,7 @@ static unsigned find_group(struct vt_segments *f, uint64_t stream, uint64_t pool
     return at;
 }
 
-/* A segment of this stream was added or removed. A private pool without segments releases its numbers. */
+/* Called when a segment of this stream was added or removed. A private pool without segments releases its numbers. */
 static void count_segment(struct vt_segments *f, unsigned stream, int sign) {
     struct vt_segments_group *group = &f->groups[stream];
     group->segments += (uint32_t)sign;
@@ -304,7 +304,7 @@ static void count_segment(struct vt_segments *f, unsigned stream, int sign) {
         *group = (struct vt_segments_group){0};
 }
 
-/* Its first block: from now on the segment counts as reserve. */
+/* Called at the segment's first block: from now on the segment counts as reserve. */
 static void begin_segment(struct vt_segments *f, struct vt_segment *s,
                           const struct vt_rec_blockinfo *info) {
     struct vt_device_segments *d = &f->devices[s->device];
@@ -325,7 +325,7 @@ const struct vt_segment *vt_segments_alloc(struct vt_segments *f, uint64_t addre
     uint64_t end = address + size;
     if (!s || !size || end < address)
         return NULL;
-    /* A block may span adjacent mappings: check that they are complete before changing any. */
+    /* A block may span adjacent mappings: check that they are complete before changing any mapping. */
     for (const struct vt_segment *part = s; part->end < end;) {
         const struct vt_segment *after = segment_with(f, part->end);
         if (!part->mapped || !after || !after->mapped || after->device != s->device)
@@ -384,7 +384,7 @@ void vt_segments_add(struct vt_segments *f, uint64_t start, uint64_t size, uint6
                      unsigned device, bool mapped, uint64_t ticks) {
     if (!size || start + size < start || start + size > VT_ADDRESS_MASK)
         return;
-    /* earlier memory at this address was freed or unmapped unseen */
+    /* the tracer missed the free or unmapping of earlier memory here */
     vt_segments_unmap(f, start, start + size, ticks, NULL, NULL);
     insert_segment(f, (struct vt_segment){.start = start,
                                           .end = start + size,
@@ -408,7 +408,7 @@ static void cut(struct vt_segments *f, const struct vt_segment *s, uint64_t star
             if (gone)
                 gone(context, piece.start);
         }
-        /* no piece crosses its region, so these parts lie in mappings that stay */
+        /* no piece extends beyond its region, so these parts lie in mappings that stay */
         if (piece.start < start)
             add_idle(f, piece.start, start, device, false);
         if (piece.end > end)
@@ -445,7 +445,7 @@ void vt_segments_unmap(struct vt_segments *f, uint64_t start, uint64_t end, uint
     for (;;) {
         size_t leaf;
         uint32_t at;
-        /* downwards, from the last segment that begins before `end` */
+        /* downwards from the last segment that begins before `end` */
         if (end <= start || !floor_at(f, end - 1, &leaf, &at))
             return;
         const struct vt_segment s = f->leaves[leaf]->s[at];

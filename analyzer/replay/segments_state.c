@@ -32,7 +32,7 @@ static void state_segments(struct vt_segments *f, struct vt_state *s) {
     f->leaf_room = room;
 }
 
-/* The pieces that begin in a segment, from *at on, which is the end of the piece `last`. */
+/* The pieces that begin in a segment, from *at on, the end of the piece `last`. */
 static uint32_t state_pieces(struct vt_segments *f, struct vt_state *s,
                              const struct vt_segment *segment, uint64_t *at, uint32_t last) {
     while (*at < segment->end && !s->bad) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time slots (see slots.h): the walk stops only when a slot is over, so they add no cost to an event.
+ * Time slots (see slots.h). The walk stops only at the end of a slot, so slots take no time per event.
  */
 #include "walk.h"
 
@@ -39,7 +39,7 @@ static void close_and_go_on(struct vt_replay *r) {
     r->slots.slot++;
 }
 
-/* Merges the slots so far in pairs: s->slot of them, an even number, all closed. */
+/* Merges the s->slot slots so far, an even number, all closed, in pairs. */
 static void merge_slots(struct vt_walk *w) {
     struct vt_slots *s = &w->r->slots;
     if (w->pictures)
@@ -114,7 +114,6 @@ void vt_walk_add_device(struct vt_replay *r, unsigned device) {
 
 /* --- levels --- */
 
-/* The end of a level's time span. */
 static uint64_t end_of(const struct vt_slots *s, uint32_t index) {
     uint64_t span = s->end - s->begin, parts = index + 1;
     return s->begin + span / VT_REPLAY_LEVELS * parts +

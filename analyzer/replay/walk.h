@@ -11,7 +11,7 @@
 
 /* The allocations that a context's end would free. */
 struct vt_walk_context {
-    uint64_t *keys; /* a superset of the live keys: some were freed, some appear twice */
+    uint64_t *keys; /* includes all live keys; some were freed, some appear twice */
     uint32_t count, room, live;
 };
 
@@ -22,17 +22,18 @@ struct vt_walk_high {
 
 /* --- replay_fail.c: failed allocations --- */
 
-/* Fails whose outcome is still open. Initialize it to {0}; free with vt_fails_free. */
+/* Failed allocations whose outcome is still open. Initialize it to {0}; free with vt_fails_free. */
 struct vt_fails {
-    struct vt_map open;    /* thread -> its newest open fail: index + 1; 0: none */
-    uint32_t pending;      /* open fails of all threads */
-    size_t info_from[256]; /* by device: the first fail that waits for the driver's next answer */
+    struct vt_map open; /* thread -> its newest open failure: index + 1; 0: none */
+    uint32_t pending;   /* open failures of all threads */
+    /* by device: the first failure that waits for the driver's next answer */
+    size_t info_from[256];
 };
 
-/* The driver, or the tracer by a limit, refused on this thread. Returns whether memory was short. */
+/* The driver refused this thread's request, or the tracer did because of a limit. Returns whether memory was short. */
 bool vt_fails_refused(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
                       uint32_t tid, const struct vt_rec_fail *f);
-/* A framework raised its error. Returns the refusal that counts; NULL: there are too many. */
+/* A framework raised its error. Returns the refusal that counts; NULL: too many. */
 const struct vt_replay_fail *vt_fails_given_up(struct vt_fails *fails, struct vt_replay *r,
                                                const struct vt_log *log, uint32_t tid,
                                                const struct vt_rec_cacheoom *o,
@@ -45,8 +46,8 @@ bool vt_fails_is_open(const struct vt_fails *fails, uint32_t tid);
 /* The driver reported its free memory. */
 void vt_fails_asked(struct vt_fails *fails, struct vt_replay *r, const struct vt_rec_meminfo *m);
 void vt_fails_free(struct vt_fails *fails); /* leaves it empty, ready for use */
-void vt_fails_drop(struct vt_replay *r);    /* forgets the replay's fails */
-/* Saves both, or loads them into empty ones (base/saved_state.h). */
+void vt_fails_drop(struct vt_replay *r);    /* forgets the replay's failures */
+/* Saves open and other failures, or loads into empty ones (base/saved_state.h). */
 void vt_fails_state(struct vt_fails *fails, struct vt_replay *r, const struct vt_log *log,
                     struct vt_state *s);
 
@@ -56,13 +57,13 @@ void vt_fails_state(struct vt_fails *fails, struct vt_replay *r, const struct vt
 struct vt_emptied {
     uint64_t pool;     /* 1 + their private pool; 0: interrupted by another event */
     bool open;         /* the next request shows who released them */
-    bool small;        /* one was not of the large pool */
-    uint64_t reserved; /* before the first was released */
-    uint64_t grown;    /* bytes that the driver provided since */
+    bool small;        /* at least one was not in the large pool */
+    uint64_t reserved; /* before the first release */
+    uint64_t grown;    /* bytes provided by the driver since */
 };
 
 struct vt_walk;
-/* A segment is about to be released; NULL: the memory is no segment. */
+/* A segment is about to be released; NULL: other memory. */
 void vt_emptied_note(struct vt_walk *w, const struct vt_segment *s);
 /* The driver provided memory. */
 void vt_emptied_grow(struct vt_walk *w, uint64_t size);
@@ -77,13 +78,13 @@ struct vt_walk {
     struct vt_sites *ids;
     uint32_t *origin_slots;  /* hash of an origin -> its index + 1 in vt_replay.origins; 0: empty */
     unsigned origin_bits;    /* 2^n slots */
-    uint32_t before_origins; /* how many are from before the window */
+    uint32_t before_origins; /* the number from before the window */
     struct vt_map by_id;     /* site id -> site */
     struct vt_map objects;   /* handle and kind -> the object that exists now */
     struct vt_window window;
-    bool window_waits;                /* it has not begun yet */
+    bool window_waits;                /* the window has not begun yet */
     struct vt_walk_context *contexts; /* by context number */
-    bool lists_contexts;              /* their keys are kept */
+    bool lists_contexts;              /* `contexts` has keys */
     struct vt_history *history;       /* NULL: not requested */
     struct vt_phase_kinds kinds;      /* with a history */
     struct vt_merge *merge;
@@ -92,33 +93,34 @@ struct vt_walk {
     struct vt_pictures *pictures_requested; /* NULL: not requested */
     struct vt_pictures *pictures;           /* the same once the window has begun */
     unsigned stream;                        /* of the block placed last */
-    uint32_t private;                       /* its private pool, by segments.h */
-    uint64_t requested;                     /* the bytes requested for it, if known */
-    uint16_t block_hook;                    /* its hook */
+    uint32_t private;                       /* that block's private pool, numbered by segments.h */
+    uint64_t requested;                     /* the bytes requested for that block, if known */
+    uint16_t block_hook;                    /* that block's hook */
     uint32_t info_tid;                      /* the thread whose block `info` describes */
-    struct vt_rec_blockinfo info;           /* the last one */
+    struct vt_rec_blockinfo info;           /* the last record */
     struct vt_emptied emptied;
     unsigned age_shift;
-    uint64_t age_ticks;                  /* the last time that fits vt_address.allocated_at */
-    uint64_t now;                        /* ticks of the current event */
-    uint64_t driver_bytes;               /* live, on all devices */
-    uint64_t driver_high;                /* its maximum since a phase last began or ended */
+    uint64_t age_ticks;    /* the latest time that fits vt_address.allocated_at */
+    uint64_t now;          /* ticks of the current event */
+    uint64_t driver_bytes; /* live, on all devices */
+    uint64_t driver_high;  /* maximum of driver_bytes since a phase last began or ended */
     uint64_t changed[VT_SAMPLE_DEVICES]; /* by device: ticks of the last change */
-    size_t unsettled[VT_SAMPLE_DEVICES]; /* likewise: the number of samples then */
+    size_t unsettled[VT_SAMPLE_DEVICES]; /* likewise: the number of samples at that time */
     bool sampled;                        /* the log has samples */
-    size_t sample;                       /* the next of log->samples */
+    size_t sample;                       /* the next in log->samples */
     uint64_t sample_ticks;               /* its time; UINT64_MAX: none */
-    size_t snapshot;                     /* the next of log->snapshots */
+    size_t snapshot;                     /* the next in log->snapshots */
     uint64_t snapshot_ticks;             /* its time; UINT64_MAX: none */
-    uint64_t snapshots_until;            /* those before this time were taken */
+    uint64_t snapshots_until;            /* earlier snapshots were processed */
     struct vt_walk_high *highs;          /* of the epochs between phases: see replay.c */
     size_t high_count, high_room;
-    uint64_t epoch;      /* the current one's number */
+    uint64_t epoch;      /* number of the current epoch */
     uint32_t tid;        /* thread of the current event */
     uint64_t stop;       /* an event after this time needs other work done first */
     uint64_t slot_end;   /* the last tick of the current slot of time */
     uint64_t correct_at; /* when the live list was made; UINT64_MAX: none, or already corrected */
-    const struct vt_rec_bulk *context_end; /* the one whose blocks are being removed, or NULL */
+    /* the end of a context whose blocks are being removed, or NULL */
+    const struct vt_rec_bulk *context_end;
     struct vt_fails fails;
 };
 
@@ -176,8 +178,8 @@ static inline uint32_t vt_walk_origin(struct vt_walk *w, uint64_t word, unsigned
 /* The site of a call's allocations without a stack. */
 uint32_t vt_walk_stackless_site(struct vt_walk *w, unsigned hook, unsigned layer, unsigned device);
 
-/* Forgets all sites, because the window begins: for each layer and device, live memory gets one site, which the
- * present origins refer to from now on; later allocations get new origins. */
+/* Forgets all sites, because the window begins. For each layer and device, live memory gets one site, to which the
+ * present origins refer from now on; later allocations get new origins. */
 void vt_walk_restart_sites(struct vt_walk *w);
 void vt_walk_start_sites(struct vt_walk *w);
 /* Rebuilds the table of origins, at the same size. */
@@ -186,7 +188,7 @@ void vt_walk_close_sites(struct vt_walk *w);
 
 /* --- events --- */
 
-/* Handlers, one for each VT_EVENT of records.def. A row without one does not link. `record` is aligned. */
+/* Handlers, one for each VT_EVENT of records.def. The program does not link if one is missing. `record` is aligned. */
 #define VT_EVENT(number, NAME, name, bytes, kind, fields)                                          \
     void vt_on_##name(struct vt_walk *w, const void *record);
 #include "vramtrace/records.def"
@@ -214,13 +216,13 @@ void vt_walk_begin_window(struct vt_walk *w);
 
 /* The window begins. */
 void vt_walk_begin_slots(struct vt_walk *w);
-/* Advances to the slot of a time after w->slot_end; the slots in between get the live bytes. */
+/* Advances to the slot of `now`, which is after w->slot_end; the slots in between get the live bytes. */
 void vt_walk_pass_slots(struct vt_walk *w, uint64_t now);
 /* Advances to the end of the run, as far as it is known. */
 void vt_walk_end_slots(struct vt_walk *w);
 /* A device has its first site. */
 void vt_walk_add_device(struct vt_replay *r, unsigned device);
-/* After a change: this may be the highest moment of the slot. */
+/* Call it after a change: this may be the highest moment of the slot. */
 void vt_walk_note_high(struct vt_replay *r, struct vt_slot_device *d, uint64_t ticks);
 
 /* Live driver memory of a device; for VT_DEVICE_HOST, pinned and managed memory. */
@@ -236,7 +238,8 @@ void vt_pictures_begin(struct vt_walk *w, struct vt_pictures *pictures);
 /* A site's live bytes have changed by an entry's size. */
 void vt_pictures_change(struct vt_walk *w, uint32_t site, const struct vt_address *entry,
                         bool alloc);
-/* Physical memory is mapped to an address or unmapped; NULL: it is unknown. Its creation was the change. */
+/* Physical memory is mapped to an address or unmapped; NULL: unknown memory. Its creation already counted as the
+ * change. */
 void vt_pictures_mapping(struct vt_walk *w, const struct vt_rec_map *m,
                          const struct vt_address *physical, unsigned device);
 /* Pairs of slots, all finished, are about to be merged. */
@@ -246,7 +249,7 @@ bool vt_pictures_are_many(const struct vt_walk *w);
 
 void vt_picture_maps_begin(struct vt_walk *w);
 void vt_picture_maps_changed(struct vt_walk *w, const struct vt_replay_site *site, bool alloc);
-/* Memory is about to be freed; needed if vt_pictures.peak_due. */
+/* Memory is about to be freed. Needed only if vt_pictures.peak_due. */
 void vt_picture_maps_falling(struct vt_walk *w);
 void vt_picture_maps_refused(struct vt_walk *w, uint32_t fail);
 void vt_picture_maps_pass(struct vt_walk *w); /* to another slot */
@@ -279,9 +282,9 @@ void vt_walk_state(struct vt_walk *w, struct vt_state *s);
 
 /* --- evict.c --- */
 
-/* Evicts the details that a summary can do without, to bound its size: single changes, maps of no special moment,
- * destroyed objects, the log's entries of processed snapshots, and single phases except the last and the extreme
- * ones. The sums of evicted phases remain. `log` is the walk's. */
+/* Evicts the details that a summary does not need, to bound its size: single changes, VT_MAP_BETWEEN maps, destroyed
+ * objects, the log's entries of processed snapshots, and single phases except the last and the extreme ones. The
+ * sums of evicted phases remain. `log` is the walk's. */
 void vt_walk_evict(struct vt_walk *w, struct vt_log *log);
 
 /* Evicts more if the summary is still too large: joins samples of sites with many, or calls
@@ -290,7 +293,7 @@ bool vt_walk_evict_more(struct vt_walk *w, struct vt_log *log);
 
 /* --- evict_sites.c --- */
 
-/* Evicts half of the call sites that can be evicted, those that allocated least. False: there are none. */
+/* Evicts the half of the evictable call sites that allocated least. False: there are none. */
 bool vt_walk_evict_sites(struct vt_walk *w, struct vt_log *log);
 
 /* --- replay_samples.c --- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --since, --until and --phase (see phase_list.h).
+ * Handles --since, --until and --phase (see phase_list.h).
  */
 
 #include "phase_list.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NVML (see nvml.h). This file declares what it uses of the interface, because most machines have
- * no header to build against.
+ * NVML (see nvml.h). This file declares the part of the interface that it uses, because most machines have no header to
+ * build against.
  */
 #define _GNU_SOURCE
 #include "nvml.h"
@@ -18,10 +18,10 @@ struct memory {
     unsigned long long total, free, used;
 };
 struct memory_v2 {
-    unsigned version; /* size of the struct, and number */
+    unsigned version; /* size of the struct, and version number */
     unsigned long long total, reserved, free, used;
 };
-struct process_v2 { /* and v3 */
+struct process_v2 { /* also v3 */
     unsigned pid;
     unsigned long long bytes; /* UINT64_MAX: not available */
     unsigned gpu_instance, compute_instance;
@@ -107,7 +107,7 @@ static bool read_memory(struct vt_nvml *nvml, uint32_t i) {
     return true;
 }
 
-/* A process can be in several lists, with the same figure in each. */
+/* A process can be in several lists, with the same figure. */
 static void add_process(struct vt_nvml_gpu *gpu, pid_t pid, uint64_t bytes) {
     struct vt_nvml_process *p = gpu->processes;
     size_t i = 0;
@@ -205,7 +205,7 @@ void vt_nvml_close(struct vt_nvml *nvml) {
 
 /* --- ordinals --- */
 
-/* "GPU-7673": any prefix of a UUID that fits only one GPU. */
+/* The GPU that a UUID's prefix such as "GPU-7673" names, if it fits only one. */
 static uint32_t gpu_named(const struct vt_nvml *nvml, const char *word, size_t length) {
     uint32_t found = UINT32_MAX;
     for (uint32_t i = 0; i < nvml->count; i++) {
@@ -235,8 +235,8 @@ void vt_nvml_ordinals(const struct vt_nvml *nvml, const char *environment, size_
                       uint32_t ordinals[VT_NVML_GPUS]) {
     const char *list = vt_file_variable(environment, length, "CUDA_VISIBLE_DEVICES");
     const char *order = vt_file_variable(environment, length, "CUDA_DEVICE_ORDER");
-    /* By default CUDA puts the fastest first; GPUs of one model are in bus order. GPUs that are
-     * left out (MIG) also have numbers. */
+    /* By default CUDA puts the fastest GPU first; GPUs of one model are in bus order. Numbers include GPUs that are
+     * left out (MIG). */
     bool by_number = (order && !strcmp(order, "PCI_BUS_ID")) || are_alike(nvml);
     uint32_t next = 0, last = nvml->count ? nvml->gpus[nvml->count - 1].number : 0;
     forget_ordinals(ordinals);
@@ -260,7 +260,7 @@ void vt_nvml_ordinals(const struct vt_nvml *nvml, const char *environment, size_
                     found = i;
         }
         if (found != UINT32_MAX && ordinals[found] != UINT32_MAX) {
-            /* with a duplicate the process sees no GPU */
+            /* if there is a duplicate, the process sees no GPU */
             forget_ordinals(ordinals);
             return;
         }

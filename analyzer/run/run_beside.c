@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process beside the command (see run_beside.h). It is a process of its own, because nothing that it meets, a driver that
- * hangs, a library that crashes, a disk that is slow, may keep `run` from handling signals.
+ * A process beside the command (see run_beside.h). The work has its own process because a hanging driver, a crashing
+ * library or a slow disk must not keep `run` from handling signals.
  */
 #define _GNU_SOURCE
 #include "run_beside.h"
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 enum {
-    STOP_MS = 1000, /* how long to wait for its end: it may hang in the driver */
+    STOP_MS = 1000, /* to wait for its end: it may hang in the driver */
     IDLE_MS = 200,  /* if inotify cannot watch the lists */
 };
 

@@ -14,19 +14,18 @@ struct vt_run_beside {
     pid_t pid; /* 0: none */
 };
 
-/* The work of such a process. */
+/* The work of a process beside the command. */
 struct vt_run_care {
     const char *name;                       /* up to 15 characters */
     void (*add)(void *of, const char *log); /* a log has appeared; its path may be another user's */
     uint64_t (*work)(
         void *of,
         uint64_t
-            now); /* does the work that is due; returns when to call it again (ns; UINT64_MAX: when a log
-                                                 appears) */
+            now); /* does the due work; returns when to call it again (ns; UINT64_MAX: when a log appears) */
     bool keeps_stderr;
 };
 
-/* Starts it: a copy of this process. `of` is for the functions. */
+/* Starts the process, a copy of this one. `of`: passed to the functions. */
 void vt_run_beside_start(struct vt_run_beside *beside, const struct vt_run_care *care, void *of,
                          const char *list);
 void vt_run_beside_stop(struct vt_run_beside *beside);

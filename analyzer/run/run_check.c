@@ -18,7 +18,7 @@ char *vt_run_check_folder(void) {
     return path;
 }
 
-/* Why there is nothing to judge; stays empty if there is. */
+/* Finds why no log can be judged; stays empty if one can. */
 static void find_reason(const struct vt_run_plan *plan, const struct vt_run_child *child,
                         const struct vt_run_logs *logs, struct vt_string *why) {
     if (child->untraced.length)
@@ -70,6 +70,6 @@ int vt_run_check_judge(struct vt_run_plan *plan, const struct vt_run_child *chil
                  child->status);
         return VT_STATUS_CANNOT_TRACE;
     }
-    /* A command that a signal ended may not have reached its leaks, so it does not pass. */
+    /* A command ended by a signal may not have reached its leaks, so it does not pass. */
     return child->signal ? child->status : VT_STATUS_OK;
 }

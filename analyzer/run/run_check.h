@@ -10,13 +10,13 @@
 #include "run_child.h"
 #include "run_logs.h"
 
-/* Creates a folder for temporary logs and returns its path (see vt_run_places_temporary). NULL: failed, and an error was
- * printed. */
+/* Creates a folder for temporary logs and returns its path (see vt_run_places_temporary). NULL: failed, and an error
+ * was printed. */
 char *vt_run_check_folder(void);
 
-/* Judges the logs of a command that has ended, and writes the text to stderr, of a quiet plan only if
- * it fails. Returns the exit status: the command's own if it failed, else the gate's, or
- * VT_STATUS_CANNOT_TRACE if there was nothing to judge. */
+/* Judges the logs of a command that has ended, and writes the text to stderr; if the plan is quiet, only after a
+ * failure. Returns the exit status: the command's own if it failed, else the gate's, or VT_STATUS_CANNOT_TRACE if no
+ * log can be judged. */
 int vt_run_check_judge(struct vt_run_plan *plan, const struct vt_run_child *child,
                        const struct vt_run_logs *logs);
 

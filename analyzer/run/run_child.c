@@ -25,8 +25,8 @@
 
 /* --- is it traced --- */
 
-/* Secure mode ignores LD_PRELOAD. The file was checked before the start; this also sees what a
- * security module did. */
+/* Secure mode ignores LD_PRELOAD. The file was checked before the start; this check also includes effects of
+ * security modules. */
 static bool is_secure(pid_t pid) {
     VT_SCOPED_STRING auxv;
     bool secure = false;
@@ -49,9 +49,8 @@ static bool is_told(pid_t pid, const char *library) {
     return value && strstr(value, library);
 }
 
-/* Checks whether the tracer is loaded. The command may have executed another program, in a way that
- * cannot be seen before: `env -i`, a wrapper script, a static program. If the process cannot be
- * read, or is just starting, `untraced` stays as it was. */
+/* Checks whether the tracer is loaded. The command may have executed another program, unpredictably: `env -i`, a
+ * wrapper script, a static program. If the process cannot be read, or is just starting, `untraced` is unchanged. */
 static void check_traced(const struct vt_run_plan *plan, struct vt_run_child *child) {
     const char *library = plan->libraries.tracer;
     VT_SCOPED_STRING maps;
@@ -59,7 +58,7 @@ static void check_traced(const struct vt_run_plan *plan, struct vt_run_child *ch
     char exe[64], program[4096];
     if (!vt_file_read_process((unsigned)child->pid, "maps", &maps))
         return;
-    VT_SCOPED char *real = realpath(library, NULL); /* it may have been preloaded through a link */
+    VT_SCOPED char *real = realpath(library, NULL); /* in case it was preloaded through a link */
     bool has_libc = strstr(maps.text, "/libc.so.6\n") != NULL;
     if (strstr(maps.text, real ? real : library)) {
         vt_string_free(&child->untraced);
@@ -74,7 +73,7 @@ static void check_traced(const struct vt_run_plan *plan, struct vt_run_child *ch
     bool told = is_told(child->pid, library);
     if (vt_run_program_inspect(program, plan->options.simulated, &why) == 0) {
         vt_string_free(&why);
-        /* the loader maps preloads before libc; without both, it is not that far yet */
+        /* the loader maps preloads before libc, so without both, loading is not finished */
         if (told && !secure && !has_libc)
             return;
         vt_string_format(&why, "cannot trace %s (pid %d): %s", program, (int)child->pid,
@@ -86,14 +85,15 @@ static void check_traced(const struct vt_run_plan *plan, struct vt_run_child *ch
     child->untraced = why;
 }
 
-/* When to check, in ms after the start: a few times, so that it costs nothing. */
+/* When to check, in ms after the start; few checks, so that their cost is negligible. */
 static const unsigned looks[] = {100, 300, 1000, 5000, 30000};
 #define LOOKS (sizeof looks / sizeof looks[0])
 
 /* --- start --- */
 
-/* Signals that were ignored when this program started; the command ignores them as well. Ours differ: if SIGCHLD is
- * ignored, the kernel drops exit statuses; a closed pipe or the file size limit must not end us. */
+/* Signals that were ignored when this program started; the command ignores them as well. Our own dispositions
+ * differ: with SIGCHLD ignored, the kernel drops exit statuses; a closed pipe or the file size limit must not end
+ * us. */
 static struct { bool chld_ignored, pipe_ignored, size_ignored; } found;
 
 void vt_run_child_set_signals(void) {
@@ -102,7 +102,7 @@ void vt_run_child_set_signals(void) {
     found.size_ignored = signal(SIGXFSZ, SIG_IGN) == SIG_IGN;
 }
 
-/* In the child: execs like execvp, but the file that was checked. Writes an error to `fd`. */
+/* In the child: execs like execvp, but the file that was checked. On failure writes errno to `fd`. */
 static _Noreturn void become(const struct vt_run_plan *plan, const sigset_t *mask, int fd) {
     const char *path = plan->program;
     char **argv = plan->argv;
@@ -164,7 +164,7 @@ static int start(const struct vt_run_plan *plan, const sigset_t *mask, struct vt
 
 /* --- wait --- */
 
-/* Stops as a shell expects of a job: by SIGTSTP, which an orphaned group ignores. */
+/* Stops as shells expect of a job: by SIGTSTP, which an orphaned group ignores. */
 static void stop_here(void) {
     sigset_t one;
     sigemptyset(&one);
@@ -177,7 +177,7 @@ static void stop_here(void) {
 static void deal_with(const siginfo_t *info, const struct vt_run_child *child,
                       const struct vt_run_witness *witness) {
     bool alone = vt_run_signals_alone(witness, info);
-    /* A command that made its own group (a shell with job control) did not get the signal. */
+    /* A command with its own group (a shell with job control) did not get the signal. */
     if (!alone && info->si_code != SI_KERNEL && getpgid(child->pid) != getpgrp())
         alone = true;
     if (alone && info->si_pid != child->pid)
@@ -186,8 +186,7 @@ static void deal_with(const siginfo_t *info, const struct vt_run_child *child,
         stop_here();
 }
 
-/* Kills the process and all descendants that can be found; parents first, so that they start no
- * more. */
+/* Kills the process and all descendants that can be found, parents first, so that they start no more children. */
 static void kill_tree(pid_t pid) {
     VT_SCOPED_STRING children;
     char name[64];
@@ -241,7 +240,7 @@ static void wait_for(const struct vt_run_plan *plan, struct vt_run_child *child,
     child->status = child->signal ? 128 + child->signal : WEXITSTATUS(status);
 }
 
-/* NVIDIA's runtime asks the driver whether it is NVIDIA's, and the simulated one noted who asked. */
+/* NVIDIA's runtime checks whether the driver is NVIDIA's; the simulated driver noted who checked. */
 static void note_refusal(struct vt_run_child *child) {
     const char *share = getenv("VRAMTRACE_SIM_SHARE");
     char library[PATH_MAX];
@@ -268,13 +267,13 @@ int vt_run_child_run(const struct vt_run_plan *plan, struct vt_run_child *child,
     *child = (struct vt_run_child){.timeout_ms = child->timeout_ms};
     vt_run_signals_watched(&watched);
     sigprocmask(SIG_BLOCK, &watched, &mask);
-    vt_run_signals_start(&witness); /* first, so that it misses no signal that the command gets */
+    vt_run_signals_start(&witness); /* first, so that it gets every signal that the command gets */
     int error = start(plan, &mask, child);
     if (!error)
         wait_for(plan, child, &witness);
     vt_run_signals_stop(&witness);
-    /* Someone who signals each process separately may reach us after the command died of that
-     * signal. It must not end us before the report. */
+    /* If someone signals each process separately, the signal may reach us after the command died of it. It must not
+     * end us before the report. */
     if (!error && child->signal && sigismember(&watched, child->signal) == 1)
         signal(child->signal, SIG_IGN);
     while (sigtimedwait(&watched, NULL, &(struct timespec){0}) > 0)

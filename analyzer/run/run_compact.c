@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MOST_LOGS 400 /* at a time: each takes a descriptor */
+#define MOST_LOGS 400 /* at the same time: each takes a descriptor */
 
 struct compacted {
     struct vt_compactor *compactor;
@@ -38,7 +38,7 @@ static void add(void *of, const char *path) {
     VT_SCOPED_RIGHTS rights = vt_rights_lower(path);
     if (rights < 0 || c->count == MOST_LOGS || !is_wanted(path) ||
         vt_compactor_open(path, &new.compactor, &message))
-        return; /* or another process compacts it */
+        return; /* or if another process compacts it */
     new.path = vt_strdup(path);
     *VT_ADD(c->all, c->count, c->room) = new;
 }

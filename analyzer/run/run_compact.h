@@ -7,8 +7,8 @@
 
 #include "run_beside.h"
 
-/* Starts it for the logs that the lists name, now or later. Errors are reported on stderr, and the log in
- * question is left unchanged. */
+/* Starts compacting the logs that the lists name, now or later. Errors are reported on stderr, and the log concerned
+ * is left unchanged. */
 void vt_run_compact_start(struct vt_run_beside *beside, const char *list);
 
 #endif

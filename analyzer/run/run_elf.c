@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ELF headers of program files (see run_elf.h). All reads are bounded, because the file may be
- * anything.
+ * ELF headers of program files (see run_elf.h). All reads are bounded, because any file may be given.
  */
 #define _GNU_SOURCE
 #include "run_elf.h"
@@ -10,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADERS_MAX 512   /* most program headers to read; real programs have a dozen */
-#define DYNAMIC_MAX 65536 /* most bytes of the dynamic section to read */
+#define HEADERS_MAX 512   /* program headers to read: max; real programs have a dozen */
+#define DYNAMIC_MAX 65536 /* bytes of the dynamic section to read: max */
 
 #ifndef EM_LOONGARCH
-#define EM_LOONGARCH 258 /* glibc before 2.36 does not name it */
+#define EM_LOONGARCH 258 /* missing in glibc before 2.36 */
 #endif
 
-/* Reads exactly `size` bytes at `offset`; false: it cannot. */
+/* Reads exactly `size` bytes at `offset`; false: failed. */
 static bool read_at(int fd, void *to, size_t size, uint64_t offset) {
     return vt_file_read_at(fd, to, size, offset) == (ssize_t)size;
 }
@@ -94,10 +93,10 @@ bool vt_run_elf_contains(int fd, const void *bytes, size_t length) {
 }
 
 /*
- * Looks for strings of the runtime, because a stripped program has no symbols. Every version since
- * CUDA 11.3 contains them, and no optimization removes them. All four must be there: a program that
- * opens the driver itself may have the first two, one that prints the runtime's errors the others.
- * They are split here so that this program does not contain them.
+ * Looks for strings of the runtime, because a stripped program has no symbols. Every version since CUDA 11.3 contains
+ * them, and no optimization removes them. All four must be there: a program that opens the driver itself may have the
+ * first two; a program that prints the runtime's errors may have the others. They are split here so that this program
+ * does not contain them.
  */
 bool vt_run_elf_has_static_runtime(int fd) {
     static const char *const marks[][2] = {

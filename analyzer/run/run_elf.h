@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Properties of a program file that `vramtrace run` needs before the start, from the file alone. For
- * run_program.c and run_preload.c.
+ * Properties of a program file that `vramtrace run` needs before the start, read from the file alone. For run_program.c
+ * and run_preload.c.
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_ELF_H
 #define VRAMTRACE_ANALYZER_RUN_ELF_H
@@ -16,10 +16,10 @@
 #define VT_RUN_MACHINE_NAME "x86-64"
 #endif
 
-/* Shows whether the kernel will start it, and the loader preload into it. */
+/* Shows whether the kernel will start the program, and whether the loader will preload into it. */
 struct vt_run_elf {
     bool is_elf;      /* has the magic; if not, the rest is unset */
-    bool native;      /* for the machine that the library is for */
+    bool native;      /* for the same machine as the tracer's library */
     bool whole;       /* the headers could be read; if not, the rest is unset */
     bool interpreted; /* names a loader (PT_INTERP) */
     bool has_soname;  /* has a DT_SONAME: a library, or the loader */

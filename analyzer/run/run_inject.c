@@ -2,9 +2,9 @@
 /*
  * --inject each (see run_inject.h).
  *
- * VRAMTRACE_INJECT counts calls, so a site is selected by the ordinal of its first call in the
- * first run. With threads the order can differ in the next run. So the log of each run shows which
- * site was really hit, and sites that were not hit are tried again at their other ordinals.
+ * VRAMTRACE_INJECT counts calls, so a site is selected by the ordinal of its first call in the first run. With threads
+ * the order can differ in the next run. So each run's log is checked for the site that was really hit, and sites not
+ * hit are tried again at their other ordinals.
  */
 #define _GNU_SOURCE
 #include "run_inject.h"
@@ -24,13 +24,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ORDINALS 4 /* to try for each site */
+#define ORDINALS 4 /* tried for each site */
 
 /* A site: a stack and the function called, on any device. */
 struct target {
     uint64_t id;
     uint64_t ordinals[ORDINALS];
-    uint32_t count; /* of `ordinals` */
+    uint32_t count; /* number of `ordinals` */
     bool hit;
 };
 
@@ -79,7 +79,7 @@ static int visit_calls(struct sweep *sweep, const char *path, visit *each) {
                 continue;
             }
             if (kind == VT_KIND_BLOCK || kind == VT_KIND_GRAPH)
-                continue; /* not a call that is counted */
+                continue; /* not a counted call */
             uint32_t stack = vt_map_get(&log.stack_numbers, vt_word_high(word));
             each(sweep,
                  vt_sites_id(sites, stack == VT_MAP_NONE ? VT_NO_STACK : stack, vt_word_hook(word),
@@ -120,11 +120,11 @@ struct outcome {
     struct vt_run_child child;
     struct vt_run_logs logs;
     uint64_t took_ms;
-    char *output; /* its output is in this file; NULL: not redirected */
+    char *output; /* the file with its output; NULL: not redirected */
     struct vt_new_file file;
 };
 
-/* Redirects stdout and stderr to its file; `saved` is for restore. */
+/* Redirects stdout and stderr to the outcome's file; `saved` is for restore. */
 static void redirect(struct outcome *o, int saved[2]) {
     fflush(NULL);
     saved[0] = fcntl(1, F_DUPFD_CLOEXEC, 3);
@@ -144,7 +144,7 @@ static void restore(const int saved[2]) {
         }
 }
 
-/* `ordinal` 0: without a failure. Returns 0, or an exit status if it could not be started. */
+/* `ordinal` 0: without a failure. Returns 0, or an exit status if the command could not be started. */
 static int run_once(struct sweep *s, uint64_t ordinal, uint32_t timeout_ms, struct outcome *o) {
     VT_SCOPED_STRING message = {0};
     int saved[2];
@@ -204,7 +204,6 @@ static void add_callers(const struct vt_process *p, const struct vt_stack *stack
     }
 }
 
-/* The site that was hit, as text. Free it. */
 static char *hit_text(const struct vt_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
@@ -221,8 +220,8 @@ static char *hit_text(const struct vt_model *model) {
     return NULL;
 }
 
-/* Finds leaks that the first run did not have. A command that reports the error and exits leaves
- * its memory to the system; that is no leak, except with --strict. */
+/* Finds leaks that the first run did not have. A command that reports the error and exits leaves its memory to the
+ * system; this is no leak, except with --strict. */
 static uint32_t find_leaks(struct sweep *s, const struct vt_model *model, bool ended_badly,
                            struct vt_string *text) {
     struct vt_gate gate;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lists of a run's logs (see run_list.h). Other users can add files to root's folder, so only
- * regular files with one name are opened in it, and files are removed by name from the open folder.
+ * The lists of a run's logs (see run_list.h). Other users can add files to root's folder, so we open only regular files
+ * with one link in it, and remove files by name from the open folder.
  */
 #define _GNU_SOURCE
 #include "run_list.h"
@@ -20,13 +20,14 @@
 
 #define NAME "list"
 
-/* Root's is in another one: others can pass through that, but not read there what this one is called. */
+/* Puts root's folder inside another, which others can traverse but not list, so that they cannot find this folder's
+ * random name. */
 static char *make_inner_folder(const char *path) {
     char *inner = vt_formatted(geteuid() ? "%s" : "%s/XXXXXX", path);
     if (geteuid())
         return inner;
     if (mkdtemp(inner) && !chmod(inner, 01733)) {
-        /* where a mount gives each file its folder's group, it is not root's that a list's user has */
+        /* on mounts where files inherit the folder's group, users' lists must not get root's group */
         int unused = chown(inner, (uid_t)-1, VT_NO_GROUP);
         (void)unused;
         return inner;
@@ -52,7 +53,7 @@ char *vt_run_list_make(void) {
     return NULL;
 }
 
-/* Opens the folder of a list. NULL: it is gone. */
+/* Opens the folder of a list. NULL: it no longer exists. */
 static DIR *open_folder(const char *list) {
     VT_SCOPED char *folder = vt_run_places_folder(list);
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -109,7 +110,7 @@ static struct vt_run_list_part *part_of(struct vt_run_list *list, const char *na
     return part;
 }
 
-/* An incomplete line waits for the next time; behind one that no path can be, nothing is read. */
+/* An incomplete line is read next time; after a line longer than any path, nothing is read. */
 static void read_part(int folder, struct vt_run_list_part *part,
                       void (*each)(void *of, const char *line), void *of) {
     char text[2 * PATH_MAX];
@@ -126,7 +127,7 @@ static void read_part(int folder, struct vt_run_list_part *part,
         if (length > (size_t)(got > 0 ? got : 0))
             break;
         if (length && *text == '/' && !ours &&
-            vt_rights_user(text) == geteuid()) /* the first stays */
+            vt_rights_user(text) == geteuid()) /* the first note stays */
             vt_rights_note(text, st.st_uid, st.st_gid);
         if (length && (*text == '/' || *text == '!'))
             each(of, text);

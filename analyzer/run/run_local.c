@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Logs for a remote file system (see run_local.h). A log's name is FOLDER/UID/REST while the command runs, and REMOTE/REST
- * afterwards, where the library made REST from the user's template. Processes of a user chose REST, so a process that has
- * become that user handles it.
+ * Logs for a remote file system (see run_local.h). A log's name is FOLDER/UID/REST while the command runs, and
+ * REMOTE/REST afterwards. The library makes REST from the user's template. As processes of a user choose REST, a
+ * process that has become that user handles it.
  */
 #define _GNU_SOURCE
 #include "run_local.h"
@@ -23,8 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LEAST (16ull << 20) /* bytes that must be free in the folder */
-#define SAY_S 3             /* how long to wait silently */
+#define LEAST (16ull << 20) /* bytes that must be free in FOLDER */
+#define SAY_S 3             /* to wait before a message */
 
 static bool leads_up(const char *path) {
     VT_SCOPED char *framed = vt_formatted("/%s/", path);
@@ -33,7 +33,7 @@ static bool leads_up(const char *path) {
 
 /* --- before the command --- */
 
-/* The template as an absolute one; NULL: it has none. Free it. */
+/* Makes the template absolute; NULL: impossible. Free it. */
 static char *template_of(const char *output) {
     VT_SCOPED char *here = getcwd(NULL, 0);
     struct stat st;
@@ -45,7 +45,7 @@ static char *template_of(const char *output) {
                           : vt_formatted("%s/%s%s", here, output, folder ? "/" : "");
 }
 
-/* By the last folder above that is there. */
+/* Whether `remote` is on a remote file system, by its innermost existing folder. */
 static bool leads_away(const char *remote) {
     VT_SCOPED char *folder = vt_strdup(remote);
     struct stat st;
@@ -88,23 +88,23 @@ void vt_run_local_free(struct vt_run_local *local) {
     free(local->remote);
 }
 
-/* --- after it --- */
+/* --- after the command --- */
 
-/* What became of a log: the process that copies it writes it down. */
+/* A log's fate, written by the process that copies it. */
 struct fate {
     bool tried, copied;
     int error;
-    char name[PATH_MAX]; /* where it belongs, or is */
+    char name[PATH_MAX]; /* the remote name */
 };
 
-/* REST of a log in the folder of its user; NULL: it is elsewhere. */
+/* REST of a log in its user's folder; NULL: the log is elsewhere. */
 static const char *rest_of(const struct vt_run_local *local, const char *path) {
     VT_SCOPED char *begin = vt_formatted("%s/%u/", local->folder, (unsigned)vt_rights_user(path));
     const char *rest = strncmp(path, begin, strlen(begin)) ? NULL : path + strlen(begin);
     return rest && !leads_up(rest) ? rest : NULL;
 }
 
-/* Returns 0, or -errno: then it is not there. Where there is nothing to copy, that is done. */
+/* Returns 0, also if `path` does not exist; or -errno, and then there is no copy. */
 static int copy_file(const char *path, const char *to) {
     static const char zeros[VT_CHUNK_BYTES];
     static char block[VT_CHUNK_BYTES];
@@ -116,7 +116,7 @@ static int copy_file(const char *path, const char *to) {
     int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     int error = out < 0 ? -errno : 0;
     for (; !error && (got = vt_file_read_at(in, block, sizeof block, at)) > 0; at += (uint64_t)got)
-        if (memcmp(block, zeros, (size_t)got)) /* else a hole */
+        if (memcmp(block, zeros, (size_t)got)) /* else leave a hole */
             error = vt_file_write_at(out, block, (size_t)got, at);
     if (!error && got < 0)
         error = (int)got;
@@ -129,8 +129,8 @@ static int copy_file(const char *path, const char *to) {
     return error;
 }
 
-/* Finds the first free name for a log and its other files. As in the library: if a folder has that name, the log goes into
- * it. */
+/* Finds the first free name for a log and its other files. As in the library, if a folder has the log's name, the
+ * log goes into the folder. */
 static void find_name(char name[PATH_MAX], const struct vt_log_header *h) {
     struct stat st;
     bool taken = true, folder = !stat(name, &st) && S_ISDIR(st.st_mode);
@@ -149,11 +149,11 @@ static void find_name(char name[PATH_MAX], const struct vt_log_header *h) {
     VT_SCOPED char *above = vt_strdup(name);
     for (char *slash = above; (slash = strchr(slash + 1, '/')); *slash = '/') {
         *slash = 0;
-        mkdir(above, 0777); /* a failure shows when the file is made */
+        mkdir(above, 0777); /* a failure shows when the file is created */
     }
 }
 
-/* Copies a log, its samples and its summary, and removes them here. Returns 0, or -errno: then all is as before. */
+/* Moves a log, its samples and its summary. Returns 0; or -errno, and then all is as before. */
 static int copy_log(const char *path, char name[PATH_MAX]) {
     struct vt_log_header header;
     VT_SCOPED_STRING message = {0};
@@ -178,8 +178,8 @@ static int copy_log(const char *path, char name[PATH_MAX]) {
     return error;
 }
 
-/* Copies the logs of one user, as that user. The reader of the output of `run` does not wait for this process, which outlives
- * what ends `run`. */
+/* Copies the logs of one user, as that user. This process may outlive `run`, so it closes all descriptors: readers
+ * of `run`'s output must not wait for it. */
 static _Noreturn void copy_logs(const struct vt_run_local *local, const char *list,
                                 const struct vt_run_logs *logs, struct fate *fates, size_t first) {
     uid_t user = vt_rights_user(logs->paths[first]);
@@ -205,7 +205,7 @@ static _Noreturn void copy_logs(const struct vt_run_local *local, const char *li
     _exit(0);
 }
 
-/* False: a signal that ends a program came first. */
+/* Waits for the copying process. False: a terminating signal came first. */
 static bool wait_for(pid_t pid, const struct fate *fate, const char *path) {
     sigset_t set, mask;
     int number = 0;
@@ -226,7 +226,7 @@ static bool wait_for(pid_t pid, const struct fate *fate, const char *path) {
     return number <= 0 || number == SIGCHLD;
 }
 
-/* Has the logs of a user copied. Returns whether to go on with the next one's. */
+/* Has the logs of a user copied. Returns whether to continue with the next user's. */
 static bool copy_as_user(const struct vt_run_local *local, const char *list,
                          const struct vt_run_logs *logs, struct fate *fates, size_t first) {
     for (size_t i = first; i < logs->count; i++) {

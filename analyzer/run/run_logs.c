@@ -42,8 +42,8 @@ void vt_run_logs_free(struct vt_run_logs *logs) {
 
 /* --- none --- */
 
-/* What of the driver is not here; NULL: nothing. A container may have the device files (a PC's, a
- * Tegra's, that of Windows) without the library. */
+/* The missing part of the driver; NULL: none. A container may have the device files (of a PC, a Tegra, or Windows)
+ * without the library. */
 static const char *missing_driver(void) {
     static const char *const files[] = {"/dev/nvidiactl", "/dev/nvhost-ctrl", "/dev/nvmap",
                                         "/dev/dxg"};
@@ -59,14 +59,14 @@ static const char *missing_driver(void) {
     return NULL;
 }
 
-/* pytest --vramtrace became this process (packaging/wheel/vramtrace/pytest_start.py). */
+/* Whether `pytest --vramtrace` executed this program (packaging/wheel/vramtrace/pytest_start.py). */
 static bool is_pytest(void) {
     const char *pid = getenv("VRAMTRACE_PYTEST_STARTED_BY");
     return pid && strtol(pid, NULL, 10) == (long)getpid();
 }
 
 char *vt_run_logs_why_none(bool simulated) {
-    /* the second: inside of a run on the simulated GPU */
+    /* the variable: inside a run on the simulated GPU */
     const char *missing = simulated || getenv("VRAMTRACE_SIM_SHARE") ? NULL : missing_driver();
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     if (!missing)
@@ -83,12 +83,12 @@ static bool write_field(int fd, const void *field, size_t size, size_t offset) {
     return pwrite(fd, field, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* Writes one field of the header; false: it cannot. */
+/* Writes one field of the header; false: failed. */
 #define PUT(fd, header, field)                                                                     \
     write_field(fd, &(header)->field, sizeof(header)->field, offsetof(struct vt_log_header, field))
 
-/* Writes the time of its end in the log's ticks, and the second calibration pair, which is better than
- * the process's own, because it is later: we share its clocks. */
+/* Writes the time of the process's end in the log's ticks, and a second calibration pair. The pair is later, and so
+ * better, than the process's own; we share its clocks. */
 static bool put_time(int fd, struct vt_log_header *h, const struct vt_run_child *child) {
     uint64_t ticks = h->clock == VT_CLOCK_MONOTONIC ? child->ended_ns : child->ended_tsc;
     if (ticks <= h->start_ticks || child->ended_ns <= h->start_monotonic_ns)
@@ -98,7 +98,8 @@ static bool put_time(int fd, struct vt_log_header *h, const struct vt_run_child 
         return false;
     if (ticks <= h->calibration_ticks)
         return true;
-    const uint64_t pair[] = {ticks, child->ended_ns}; /* at once: half a pair is a wrong rate */
+    const uint64_t pair[] = {ticks,
+                             child->ended_ns}; /* in one write: half a pair gives a wrong rate */
     return write_field(fd, pair, sizeof pair, offsetof(struct vt_log_header, calibration_ticks));
 }
 
@@ -134,14 +135,14 @@ void vt_run_logs_mark_end(const struct vt_run_logs *logs, const struct vt_run_ch
 /* A log's process, for its line. */
 struct summary {
     const char *path;
-    size_t number; /* in the list */
+    size_t number; /* its index in the list */
     char *program; /* NULL: the log cannot be read; `fault` says why */
     char *fault;
     uint32_t pid;
     int32_t rank; /* -1: unknown */
     uint64_t bytes, count, dropped;
-    int failed; /* the first allocation's error, if none succeeded and it wasn't too little memory; 0: none */
-    uint64_t python_bytes, python_count; /* when Python ended, if it dropped some then; else 0 */
+    int failed; /* the first allocation's error, if none succeeded and memory was not short; 0: none */
+    uint64_t python_bytes, python_count; /* at Python's end, if Python freed some then; else 0 */
     bool deleted;
     bool running, replaced; /* replaced: the process executed another program */
 };
@@ -205,7 +206,7 @@ static char *as_typed(const char *path) {
         return typed.text;
     }
     VT_SCOPED char *shown = vt_printable(vt_strdup(path));
-    bool escaped = strcmp(shown, path) != 0; /* then $'...', and what cannot be shown as \ooo */
+    bool escaped = strcmp(shown, path) != 0; /* then $'...', with unprintable characters as \ooo */
     vt_string_add(&typed, escaped ? "$'" : "'");
     for (; *path; path++)
         vt_string_format(&typed,
@@ -230,7 +231,7 @@ static void print_live(FILE *out, const struct summary *s) {
         fprintf(out, ", %s event%s dropped", VT_NUMBER(s->dropped), vt_plural(s->dropped));
 }
 
-/* `several`: there are other lines, which a rank tells from this one. */
+/* `several`: there are other lines, so the rank is shown to distinguish them. */
 static void print_line(FILE *out, const struct summary *s, bool several) {
     if (!s->program && !s->deleted) {
         vt_print(out, "vramtrace: %s\n", vt_printable(s->fault));
@@ -255,7 +256,7 @@ static int by_bytes(const void *a, const void *b) {
     return VT_ORDER({!x->program, !y->program}, {y->bytes, x->bytes}, {x->number, y->number});
 }
 
-/* The folder of a log, as it is typed. Free it. */
+/* The folder of a log, as typed in a shell. Free it. */
 static char *folder_of(const char *path) {
     size_t length = (size_t)(vt_basename(path) - path);
     VT_SCOPED char *folder = vt_strndup(path, length > 1 ? length - 1 : 1);
@@ -263,8 +264,8 @@ static char *folder_of(const char *path) {
     return here && !strcmp(folder, here) ? vt_strdup(".") : as_typed(folder);
 }
 
-/* The one command that reports all: it names their folders, and a report takes the newest run there. A report on the
- * working folder needs no name, but then reads only files that are named like logs. */
+/* Prints the one command that reports all processes: it names their folders, since a report takes the newest run
+ * there. A report on the working folder needs no name, but then reads only files named like logs. */
 static void print_command(FILE *out, const struct summary *all, size_t count) {
     enum { FOLDERS = 4 };
     char *folders[FOLDERS + 1];
@@ -273,7 +274,7 @@ static void print_command(FILE *out, const struct summary *all, size_t count) {
     for (size_t i = 0; i < count && found <= FOLDERS; i++) {
         size_t at = 0;
         if (!all[i].program)
-            continue; /* it cannot be read, and may be gone with its folder */
+            continue; /* unreadable, and perhaps deleted with its folder */
         char *folder = folder_of(all[i].path);
         while (at < found && strcmp(folders[at], folder))
             at++;
@@ -317,8 +318,8 @@ void vt_run_logs_print(const struct vt_run_logs *logs, FILE *out) {
         sum_up(logs->paths[i], &all[i]);
         all[i].number = i;
     }
-    /* A log that ended by exec is the first part of a process. It gets a line only if it is the
-     * only log or holds something. */
+    /* A log that ended by exec is the first part of a process. It gets a line only if it is the only log or has live
+     * memory. */
     for (size_t i = 0; i < count; i++) {
         if (all[i].replaced && !all[i].count && count > 1)
             free(all[i].program);
@@ -346,7 +347,8 @@ void vt_run_logs_print_renamed(const struct vt_run_logs *logs, const char *asked
         VT_SCOPED char *first = vt_strndup(path, (size_t)((numbered ? dot : name) - path));
         bool ours = !strcmp(vt_basename(asked ? asked : ""), name);
         for (size_t k = 0; k < logs->count; k++)
-            ours |= !strcmp(logs->paths[k], first); /* another process of this run was first */
+            ours |= !strcmp(logs->paths[k],
+                            first); /* another process of this run took the name first */
         if (ours || !numbered || rights < 0 || access(first, F_OK))
             continue;
         VT_SCOPED char *old = as_typed(first), *log = as_typed(path);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sampler (see run_nvml.h). For each log it writes LOG.nvml (see
- * log_format.h), from the moment the log appears until its process ends. It only reads the logs. It
- * appends complete records, so the file can be read even if the sampler is killed; if a record does
- * not fit (a full disk, a file size limit), it stops writing that file.
+ * The sampler (see run_nvml.h). For each log the sampler writes LOG.nvml (see log_format.h), from the moment the log
+ * appears until its process ends. It only reads the logs. It appends complete records, so LOG.nvml can be read even if
+ * the sampler is killed. If a record does not fit (a full disk, a file size limit), it stops writing that file.
  */
 #define _GNU_SOURCE
 #include "run_nvml.h"
@@ -20,12 +19,12 @@
 #include <unistd.h>
 
 enum {
-    MOST_LOGS = 400,     /* at a time: each takes two descriptors */
-    MOST_GPUS = 16,      /* to sample for a process that NVML does not list, since it may use any */
+    MOST_LOGS = 400, /* at the same time: each takes two descriptors */
+    MOST_GPUS = 16,  /* sampled for a process that NVML does not list, since it may use any GPU */
     SAME_INTERVAL = 128, /* samples until the interval doubles */
-    LONGEST_DOUBLED = 8, /* times: then it is 256 s */
+    LONGEST_DOUBLED = 8, /* times, up to 256 s */
 };
-static const unsigned first_ms[] = {50, 50, 150, 250, 500}; /* from one sample to the next */
+static const unsigned first_ms[] = {50, 50, 150, 250, 500}; /* between samples */
 #define FIRST (sizeof first_ms / sizeof *first_ms)
 
 /* A log, and its LOG.nvml. */
@@ -79,7 +78,7 @@ static void close_target(struct target *t) {
     vt_file_close_scoped(&t->log);
 }
 
-/* Whether a file has samples: then it belongs to an older log of the same name, which is gone. */
+/* Whether a file has samples: then it belongs to an older, deleted log of the same name. */
 static bool is_left_behind(const char *path) {
     char magic[8];
     VT_SCOPED_FD fd = vt_file_open_as(path, O_NOFOLLOW, NULL);
@@ -92,7 +91,7 @@ static int open_log(const char *path) {
     return rights < 0 ? -1 : vt_file_open_as(path, O_NOFOLLOW, NULL);
 }
 
-/* Creates the LOG.nvml of a log. -1: it cannot, or another file has the name. */
+/* Creates the LOG.nvml of a log. -1: failed, or another file has the name. */
 static int make_file(const char *log_path) {
     enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC };
     VT_SCOPED_RIGHTS rights = vt_rights_lower(log_path);
@@ -107,10 +106,9 @@ static int make_file(const char *log_path) {
 
 /* --- the logs --- */
 
-/* Writes a record for every GPU, so that the analyzer can identify the GPU even if the program
- * asked for no UUID. */
+/* Writes a record for every GPU, so that the analyzer can identify it even if the program did not query UUIDs. */
 static bool describe(const struct sampler *s, struct target *t) {
-    VT_SCOPED_STRING environment; /* that the process was started with */
+    VT_SCOPED_STRING environment; /* as of the process's start */
     vt_file_read_process(t->header.pid, "environ", &environment);
     vt_nvml_ordinals(&s->nvml, environment.text, environment.length, t->ordinals);
     for (uint32_t i = 0; i < s->nvml.count; i++) {
@@ -130,7 +128,7 @@ static bool describe(const struct sampler *s, struct target *t) {
     return true;
 }
 
-/* Makes LOG.nvml for a log, and writes its beginning. False: it is not to be sampled. */
+/* Makes LOG.nvml for a log, and writes its beginning. False: do not sample the log. */
 static bool begin_file(struct sampler *s, const char *path, struct target *t) {
     struct vt_log_header header;
     VT_SCOPED_STRING message = {0};
@@ -139,7 +137,7 @@ static bool begin_file(struct sampler *s, const char *path, struct target *t) {
         vt_log_read_header(t->log, path, &header, &bytes, &message) ||
         !(header.flags & VT_FLAG_SIMULATED) == s->simulated || !vt_log_is_running(&header))
         return false;
-    /* not earlier, so that a run without CUDA never opens NVML */
+    /* only here, so that a run without CUDA never opens NVML */
     if (!s->opened && !vt_nvml_open(s->library, &s->nvml))
         _exit(0);
     s->opened = true;
@@ -167,7 +165,7 @@ static uint64_t ticks_of(const struct target *t, struct moment m) {
     return (ticks > t->header.start_ticks ? ticks - t->header.start_ticks : 1) & VT_TICKS_MASK;
 }
 
-/* The process's own bytes on a GPU (VT_SAMPLE_UNKNOWN: it is not listed), and the others'. */
+/* The process's own bytes on a GPU (VT_SAMPLE_UNKNOWN: not listed), and those of other processes. */
 static uint64_t own_bytes(const struct vt_nvml_gpu *gpu, uint32_t pid, uint64_t *others,
                           uint32_t *count) {
     uint64_t own = VT_SAMPLE_UNKNOWN;
@@ -198,7 +196,7 @@ static bool is_listed(const struct vt_nvml *nvml, uint32_t pid) {
     return false;
 }
 
-/* NVML's answers in one round. */
+/* NVML's answers of one round. */
 struct round {
     bool answered[VT_NVML_GPUS];
     struct moment began[VT_NVML_GPUS], ended[VT_NVML_GPUS];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of `vramtrace run` (see run_options.h). Most are passed to the tracer, in the variable of that name:
- * --snapshot-limit in VRAMTRACE_SNAPSHOT_LIMIT. The tracer can only warn about a bad value, so it is refused here,
- * before anything starts.
+ * The options of `vramtrace run` (see run_options.h). Most are passed to the tracer, in the variable of the same name:
+ * --snapshot-limit in VRAMTRACE_SNAPSHOT_LIMIT. The tracer can only warn about a bad value, so bad values are refused
+ * here, before anything starts.
  */
 #include "run_options.h"
 
@@ -31,7 +31,7 @@ static const char *check_output(const char *value) {
         "a path in which % is followed by p, h, e, r, j, q{VARIABLE} or %";
     if (!*value)
         return allowed;
-    if (!strncmp(value, "--", 2)) /* the value was forgotten, and the next option taken for it */
+    if (!strncmp(value, "--", 2)) /* the value is missing, and the next option was taken for it */
         return "a path, which begins with ./ if its name begins with --";
     for (const char *s = value; (s = strchr(s, '%')); s++) {
         s++;
@@ -119,7 +119,7 @@ static const char *check_sim(const char *value) {
 
 /* --- the rows --- */
 
-/* What --uncached sets. For PyTorch any value counts. */
+/* The switches for --uncached. For PyTorch any value counts. */
 static const struct {
     const char *variable, *value;
 } switches[] = {
@@ -134,7 +134,6 @@ static void list_switches(void) {
         printf("  %-28s%s=%s\n", "", switches[i].variable, switches[i].value);
 }
 
-/* A value that goes into the tracer's variable. */
 static int parse_variable(const struct vt_given_option *given) {
     return vt_parse_text(given);
 }
@@ -224,7 +223,7 @@ static const struct vt_options table = {
             {.rows = vt_check_options,
              .at = offsetof(struct vt_run_options, check),
              .hidden = true,
-             .without = "print-suppressions", /* `run` has no use for it */
+             .without = "print-suppressions", /* not useful in `run` */
              .note = vt_check_note}},
 };
 
@@ -267,7 +266,7 @@ void vt_run_options_free(struct vt_run_options *options) {
 
 /* --- the environment --- */
 
-/* The value of an option that the tracer gets; NULL: it gets none. */
+/* The value of an option for the tracer; NULL: none. */
 static const char *value_for_tracer(const struct vt_run_options *options,
                                     const struct vt_option *option) {
     return option->parse == parse_variable
@@ -296,8 +295,8 @@ int vt_run_options_check_known(const struct vt_run_options *options, const char 
     return 0;
 }
 
-/* "runs" is meant as a folder for all processes' logs, unless there is something else of that name; a
- * pattern, or a name with an extension, as one log. */
+/* A name such as "runs" means a folder for all processes' logs, unless it already exists; a pattern, or a name with
+ * an extension, means one log. */
 static void set_output(const char *path) {
     struct stat st;
     const char *name = vt_basename(path);
@@ -305,7 +304,8 @@ static void set_output(const char *path) {
         *name && !strchr(path, '%') && !strchr(name, '.') && lstat(path, &st) && errno == ENOENT;
     VT_SCOPED char *output = vt_formatted("%s%s", path, folder ? "/" : "");
     setenv("VRAMTRACE_OUTPUT", output, 1);
-    setenv("VRAMTRACE_OUTPUT_OPTION", "1", 1); /* who gave -o is told of -o where it fails */
+    setenv("VRAMTRACE_OUTPUT_OPTION", "1",
+           1); /* so that an error message names -o, not the variable */
 }
 
 void vt_run_options_set(const struct vt_run_options *options) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where vramtrace's own files lie (see run_places.h).
+ * Finds vramtrace's own files (see run_places.h).
  */
 #define _GNU_SOURCE
 #include "run_places.h"
@@ -81,9 +81,9 @@ bool vt_run_places_is_remote(const char *folder) {
 
 /* --- temporary folders --- */
 
-/* One that we made. It stays open: as long as it is, no other folder has its number. */
+/* A folder that we made. It stays open, so that no other folder gets its inode number. */
 struct temporary {
-    char *folder, *path; /* path: what the caller got */
+    char *folder, *path; /* path: as returned to the caller */
     int fd;
     struct stat st;
     struct temporary *next;
@@ -91,7 +91,7 @@ struct temporary {
 
 static struct temporary *temporary;
 
-/* Makes it, with the file in it. The path goes into VRAMTRACE_OUTPUT, where % is special. */
+/* Makes the folder, with the file in it. The path goes into VRAMTRACE_OUTPUT, where % is special. */
 static bool make(struct temporary *t, mode_t of_root, const char *file, int *fd) {
     if (strchr(t->folder, '%') || !mkdtemp(t->folder))
         return false;
@@ -115,7 +115,7 @@ char *vt_run_places_temporary(const char *name, const char *first, mode_t of_roo
     const char *folders[FOLDERS] = {given && *given == '/' ? given : first, first, "/tmp",
                                     "/dev/shm"};
     struct temporary *t = vt_alloc(1, sizeof *t);
-    for (size_t i = 0; i < 2 * FOLDERS; i++) { /* first those on this machine */
+    for (size_t i = 0; i < 2 * FOLDERS; i++) { /* first folders on local disks */
         const char *folder = folders[i % FOLDERS];
         if (vt_run_places_is_remote(folder) != (i >= FOLDERS))
             continue;
@@ -134,8 +134,8 @@ char *vt_run_places_temporary(const char *name, const char *first, mode_t of_roo
     return NULL;
 }
 
-/* Empties a folder, and closes it. If names in it change meanwhile, some files may not be found, but the search never leaves
- * the folder. */
+/* Empties a folder, and closes it. If names in it change meanwhile, some files may be missed, but the search never
+ * leaves the folder. */
 static void clear(int folder, dev_t device, unsigned depth) {
     DIR *dir = fdopendir(folder);
     if (!dir)
@@ -157,7 +157,7 @@ static void clear(int folder, dev_t device, unsigned depth) {
 }
 
 bool vt_run_places_remove(const char *path, bool empty) {
-    enum { DEPTH = 32 }; /* ours is less deep */
+    enum { DEPTH = 32 }; /* our folders are less deep */
     struct temporary **at = &temporary;
     while (*at && strcmp((*at)->path, path) != 0)
         at = &(*at)->next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checked command line of `vramtrace run`, as its steps need it. cmd_run.c makes it.
+ * The checked command line of `vramtrace run`, in the form that the steps need. Made by cmd_run.c.
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_PLAN_H
 #define VRAMTRACE_ANALYZER_RUN_PLAN_H

@@ -21,16 +21,16 @@
 
 static const char *const sim_names[] = {"libcuda.so.1", "libcudart.so.12", "libcudart.so.13",
                                         "nvml/libnvidia-ml.so.1"};
-/* All libraries in here come with them. */
+/* All libraries in this folder are preloaded with them. */
 #define NUMB "numb"
 
 /* --- paths that LD_PRELOAD can carry --- */
 
-/* Blanks and colons separate the paths in it and cannot be quoted, and the loader expands a $; but a virtual environment
- * may lie in any folder. */
+/* In LD_PRELOAD, blanks and colons separate the paths and cannot be quoted, and the loader expands $. But a virtual
+ * environment may be in any folder. */
 #define TROUBLE " :;$\t\n"
 
-/* Whether `link` is the user's own link to `target`: another user may have put one there first. */
+/* Whether `link` is the user's own link to `target`: another user may have made a link there first. */
 static bool is_own_link(const char *link, const char *target) {
     char text[PATH_MAX];
     struct stat info;
@@ -53,9 +53,9 @@ static char *link_in(const char *folder, const char *target) {
     return NULL;
 }
 
-/* A path to the same file that can be carried: `path` itself, or one through a symbolic link in TMPDIR, /tmp or
- * /dev/shm. The link is of the user and its target, and stays, because processes can outlive the run. NULL: there is
- * none, because no link can be made or the file's own name is the trouble. Free it. */
+/* A path to the same file that LD_PRELOAD can carry: `path` itself, or one through a symbolic link in TMPDIR, /tmp
+ * or /dev/shm. There is one link for each user and target; it stays, because processes can outlive the run. NULL: no
+ * link can be made, or the file's own name has such characters. Free it. */
 static char *carried_path(const char *path) {
     const char *last = NULL, *rest;
     for (const char *s = path; (s = strpbrk(s, TROUBLE)); s++)
@@ -72,7 +72,7 @@ static char *carried_path(const char *path) {
     return link ? vt_formatted("%s%s", link, rest) : NULL;
 }
 
-/* Why the loader cannot preload it; NULL: it can. */
+/* Why the loader cannot preload a file; NULL: it can. */
 static const char *fault_of(const char *path) {
     struct vt_run_elf elf;
     const char *why;
@@ -85,7 +85,7 @@ static const char *fault_of(const char *path) {
     return elf.native ? NULL : "it is for another machine";
 }
 
-/* Makes `*path` one that can be preloaded. Returns 0, or VT_STATUS_CANNOT_TRACE with `message`. */
+/* Replaces `*path` by a path that can be preloaded. Returns 0, or VT_STATUS_CANNOT_TRACE with `message`. */
 static int make_ready(char **path, struct vt_string *message) {
     const char *fault = fault_of(*path);
     char *carried = fault ? NULL : carried_path(*path);
@@ -187,13 +187,13 @@ void vt_run_preload_free(struct vt_run_libraries *libraries) {
 
 /* --- the value --- */
 
-/* The loader of another C library (musl) ends a program whose preloads need glibc, but passes over those that
- * it does not find. Only glibc's replaces $LIB, by a folder such as lib/x86_64-linux-gnu or lib64; so behind
- * this prefix, which leads back to the root, only glibc's finds a library. */
+/* The loader of another C library (musl) ends a program whose preloads need glibc, but ignores preloads that it
+ * cannot find. Only glibc's loader replaces $LIB, by a folder such as lib/x86_64-linux-gnu or lib64. So with this
+ * prefix, which leads back to the root, only glibc's loader finds a library. */
 #define GLIBC_ONLY "/$LIB/../../../.."
 
-/* Whether glibc's loader finds a library behind the prefix: not where that folder is missing (NixOS). Asked
- * for the C library, which is loaded already. */
+/* Whether glibc's loader finds a library with this prefix: not if that folder is missing (NixOS). Tested with the C
+ * library, which is already loaded. */
 static bool prefix_works(void) {
     Dl_info info;
     void *inside = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");

@@ -22,9 +22,8 @@ int vt_run_preload_find(bool simulated, struct vt_run_libraries *libraries,
                         struct vt_string *message);
 void vt_run_preload_free(struct vt_run_libraries *libraries);
 
-/* The value for LD_PRELOAD: the tracer, then the user's own libraries (`user`; NULL: none) except
- * those of vramtrace, then the simulated GPU. In this order the user's interposers stay between the
- * program and CUDA. Free it. */
+/* The value for LD_PRELOAD: the tracer, then the user's own libraries (`user`; NULL: none) except those of
+ * vramtrace, then the simulated GPU. In this order the user's interposers are between the program and CUDA. Free it. */
 char *vt_run_preload_value(const struct vt_run_libraries *libraries, const char *user);
 
 #endif

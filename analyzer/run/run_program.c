@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file of a command, and whether it can be traced (see run_program.h).
+ * Finds the file of a command, and checks whether it can be traced (see run_program.h).
  */
 #define _GNU_SOURCE
 #include "run_program.h"
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define SCRIPT_LEVELS 4   /* the kernel allows this many nested scripts */
-#define SCRIPT_LINE   256 /* and reads this much of each first line */
+#define SCRIPT_LINE   256 /* and reads this many bytes of each first line */
 
 /* --- finding it --- */
 
@@ -35,8 +35,8 @@ static int judge_file(const char *path) {
     return access(path, X_OK) ? errno : 0;
 }
 
-/* What the user may have meant by a name that is no program: a script, a program of this folder.
- * Returns whether there was something to say. */
+/* For a name that is no program, suggests what the user may have meant: a script, or a program in this folder.
+ * Returns whether there was a suggestion. */
 static bool add_hint(const char *command, struct vt_string *message) {
     const char *dot = strrchr(command, '.');
     struct stat st;
@@ -51,7 +51,6 @@ static bool add_hint(const char *command, struct vt_string *message) {
     return true;
 }
 
-/* Reports the error of judge_file. Returns the exit status. */
 static int refuse_file(const char *path, int error, struct vt_string *message) {
     if (error == ENOENT || error == ENOTDIR) {
         vt_string_format(message, "%s: command not found: %s", path, strerror(error));
@@ -117,7 +116,7 @@ int vt_run_program_find(const char *command, const char *search, char **path,
     return VT_STATUS_NOT_FOUND;
 }
 
-/* --- judging it --- */
+/* --- can it be traced --- */
 
 /* Whether the file has capabilities that its caller lacks. */
 static bool gains_capabilities(int fd) {
@@ -128,8 +127,8 @@ static bool gains_capabilities(int fd) {
     return (words[0] & 1) || words[1] || (got >= 20 && words[3]);
 }
 
-/* A program with more privileges than its caller starts in the loader's secure mode, which ignores
- * LD_PRELOAD (ld.so(8)). Returns why it has them; NULL: it does not. */
+/* A program with more privileges than its caller starts in the loader's secure mode, which ignores LD_PRELOAD
+ * (ld.so(8)). Returns why the program has them; NULL: it has none. */
 static const char *gained_privilege(int fd, const struct stat *st) {
     struct statvfs fs;
     if (!fstatvfs(fd, &fs) && (fs.f_flag & ST_NOSUID))
@@ -170,7 +169,7 @@ static int judge_elf(int fd, const char *path, const struct vt_run_elf *elf, boo
                  "it %s, and such programs ignore LD_PRELOAD; run a copy without it", privilege);
         return cannot_trace(message, path, why);
     }
-    /* Without PT_INTERP but with a name it is the loader (ld.so PROGRAM), which does preload. */
+    /* A file without PT_INTERP but with a name is the loader (ld.so PROGRAM), which does preload. */
     if (!elf->interpreted && !elf->has_soname)
         return cannot_trace(message, path,
                             "it is statically linked, and LD_PRELOAD needs the dynamic loader; "
@@ -193,7 +192,7 @@ static int judge_elf(int fd, const char *path, const struct vt_run_elf *elf, boo
     return 0;
 }
 
-/* The interpreter in a "#!" line, as a part of `line`; NULL: no such line. */
+/* The interpreter in a "#!" line, a part of `line`; NULL: no such line. */
 static char *read_interpreter(int fd, char line[SCRIPT_LINE + 1]) {
     ssize_t got = pread(fd, line, SCRIPT_LINE, 0);
     if (got < 3 || line[0] != '#' || line[1] != '!')
@@ -205,7 +204,6 @@ static char *read_interpreter(int fd, char line[SCRIPT_LINE + 1]) {
     return *interpreter ? interpreter : NULL;
 }
 
-/* Reports an interpreter that judge_file refused. */
 static int refuse_interpreter(const char *script, const char *interpreter, int error,
                               struct vt_string *message) {
     vt_string_format(message, "%s: cannot be executed: its first line names %s, which is %s",
@@ -218,7 +216,7 @@ static int refuse_interpreter(const char *script, const char *interpreter, int e
 
 int vt_run_program_inspect(const char *path, bool simulated, struct vt_string *message) {
     char lines[2][SCRIPT_LINE +
-                  1]; /* first lines: a script's, and that of an interpreter that is a script */
+                  1]; /* first lines of the script, and of an interpreter that is a script */
     const char *program = path;
     for (int level = 0; level <= SCRIPT_LEVELS; level++) {
         VT_SCOPED_FD fd = vt_file_open(program, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds a command's file, and whether the tracer can be preloaded into it. This is checked before
- * anything starts, because the loader drops a preload silently. For cmd_run.c and run_child.c.
+ * Finds a command's file, and checks whether the tracer can be preloaded into it. This is checked before anything
+ * starts, because the loader drops a preload silently. For cmd_run.c and run_child.c.
  */
 #ifndef VRAMTRACE_ANALYZER_RUN_PROGRAM_H
 #define VRAMTRACE_ANALYZER_RUN_PROGRAM_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds pytest in a command, and has it load the plugin (see run_pytest.h).
+ * Finds pytest in a command, and makes it load the plugin (see run_pytest.h).
  */
 #define _GNU_SOURCE
 #include "run_pytest.h"
@@ -62,7 +62,6 @@ bool vt_run_pytest_is_isolated(const char *program, char *const *argv) {
     return isolated;
 }
 
-/* Adds a part to a variable, behind what the user has there. */
 static void append_to_variable(const char *variable, char separator, const char *part) {
     const char *before = getenv(variable);
     VT_SCOPED_STRING value = {0};

@@ -34,7 +34,7 @@ void vt_run_signals_watched(sigset_t *set) {
         sigaddset(set, watched[i]);
 }
 
-/* Closes everything but the pipe, so that a reader of the command's output sees its end. */
+/* Closes all descriptors but the pipe, so that a reader of the command's output sees its end. */
 static void close_all_but(int fd) {
     dup2(fd, 0);
     vt_file_close_from(1);
@@ -82,7 +82,7 @@ void vt_run_signals_stop(struct vt_run_witness *witness) {
     *witness = (struct vt_run_witness){.fd = -1};
 }
 
-/* Whether the signal is pending in the witness, which has not run since. */
+/* Whether the signal is still pending in the witness, which then has not run since. */
 static bool is_pending(pid_t witness, int number) {
     char path[64], line[256];
     unsigned long long pending = 0;
@@ -101,7 +101,7 @@ bool vt_run_signals_alone(const struct vt_run_witness *witness, const siginfo_t 
         return true;
     struct pollfd wait = {.fd = witness->fd, .events = POLLIN};
     uint64_t start = vt_now_ns();
-    /* On a busy machine the witness may run late. The last wait is for a report on its way. */
+    /* On a busy machine the witness may run late. The last wait is for a report in transit. */
     for (int waits = 1; waits > 0;) {
         struct report report;
         if (poll(&wait, 1, WAIT_MS) <= 0) {

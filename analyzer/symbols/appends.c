@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which stacks append (see appends.h). analysis/growth.c asks for each site that recreates one buffer.
+ * Decides which stacks append (see appends.h). analysis/growth.c asks for each site that recreates a buffer.
  *
  * The relevant frames are those from the allocation to the innermost frame of user code, inclusive, and library code
  * that called it: a vector calls the program's allocator. Frames further out prove nothing.
@@ -12,15 +12,15 @@
 
 static const struct {
     const char *pattern;
-    const char *name; /* NULL: the row is an exception */
+    const char *name; /* NULL: an exception */
 } rows[] = {
 #define VT_APPEND(pattern, name) {pattern, name},
 #define VT_APPEND_NOT(pattern)   {pattern, NULL},
 #include "appends.def"
 };
 
-/* A function's name without return type, template arguments, parameters and anonymous namespaces;
- * a very long one is cut. */
+/* A function's name without return type, template arguments, parameters and anonymous namespaces; a very long name
+ * is cut. */
 static void bare_name(const char *function, char *name, size_t room) {
     static const char anonymous[] = "(anonymous namespace)::";
     size_t length = 0;
@@ -37,7 +37,7 @@ static void bare_name(const char *function, char *name, size_t room) {
         else if (strchr(">)}]", *at))
             depth -= depth > 0;
         else if (*at == ' ' && !depth)
-            length = 0; /* it was the return type */
+            length = 0; /* this was the return type */
         else if (!depth)
             name[length++] = *at;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a stack appends: whether the allocating operation extends something and keeps its
- * content. The functions on the stack decide, by the list in appends.def.
+ * Whether a stack appends, that is, its allocating operation extends an object and keeps the content. The functions on
+ * the stack decide, by the list in appends.def.
  */
 #ifndef VRAMTRACE_ANALYZER_APPENDS_H
 #define VRAMTRACE_ANALYZER_APPENDS_H

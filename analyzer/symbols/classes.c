@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who owns driver memory (see classes.h). build.c asks for each site of the driver layer.
+ * Finds the owners of driver memory (see classes.h). build.c asks for each site of the driver layer.
  *
- * The innermost native frame outside pass-through libraries decides: memory that cuBLAS allocates
- * is cuBLAS's, whoever called it; memory that PyTorch's allocator allocates for cuBLAS is
- * PyTorch's (libraries.def). An allocator in headers has no library, so its functions decide (classes.def).
+ * The innermost native frame outside pass-through libraries decides: memory that cuBLAS allocates is cuBLAS's, whoever
+ * called cuBLAS; memory that PyTorch's allocator allocates for cuBLAS is PyTorch's (libraries.def). An allocator in
+ * headers has no library, so its functions decide (classes.def).
  */
 #include "classes.h"
 
@@ -33,14 +33,14 @@ static const struct row built_in[] = {
 #undef CACHE
 #undef RUNTIME
 
-/* Modules that are not known by a library's name. */
+/* Pass-through modules that libraries.def does not have. */
 static const char *const passing[] = {
 #define VT_CLASS_PASSING(pattern) pattern,
 #include "vramtrace/classes.def"
 };
 
 struct vt_classes {
-    struct row *rows; /* the user's */
+    struct row *rows; /* from the user's file */
     size_t count, room;
 };
 
@@ -136,7 +136,6 @@ static bool module_matches(const char *pattern, const char *path) {
     return !fnmatch(pattern, strchr(pattern, '/') ? path : vt_basename(path), 0);
 }
 
-/* The known library that a frame is in. */
 static const struct vt_library *library_of(const struct vt_frame *frame) {
     return !frame || frame->other ? NULL : vt_library_of(frame->module);
 }
@@ -248,7 +247,7 @@ void vt_classes_judge(const struct vt_classes *c, const struct vt_process *p, bo
         return;
     site->class = vt_classes_of_stack(c, p, site->stack, &site->class_name);
     if (site->segments && site->class != VT_CLASS_CACHE) {
-        /* its blocks prove it, even if the stack is incomplete */
+        /* its blocks prove a cache, even if the stack is incomplete */
         site->class = VT_CLASS_CACHE;
         site->class_name = vt_classes_allocator(blocks_hook);
     } else if (pooled && site->class == VT_CLASS_CACHE) {

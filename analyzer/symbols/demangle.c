@@ -32,7 +32,7 @@ char *vt_demangle_symbol(const char *name) {
     if (plain || name[1] != 'Z')
         return plain;
     plain = vt_demangle_type(name);
-    /* a compiler's copy of a variable: _ZL4kept.lto_priv.0, _ZL4kept.llvm.1 */
+    /* the compiler's copy of a variable: _ZL4kept.lto_priv.0, _ZL4kept.llvm.1 */
     const char *mark = strchr(name, '.');
     if (!plain && mark) {
         VT_SCOPED char *cut = vt_strndup(name, (size_t)(mark - name));

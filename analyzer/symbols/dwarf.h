@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interfaces between the files of symbols/, most of them for symbolize.c. Zero-initialized structs are
- * empty; a Dwarf must outlive all data read from it.
+ * Interfaces between the files of symbols/, mostly for symbolize.c. Zero-initialized structs are empty; a Dwarf must
+ * outlive all data read from it.
  */
 #ifndef VRAMTRACE_ANALYZER_DWARF_H
 #define VRAMTRACE_ANALYZER_DWARF_H
@@ -19,7 +19,7 @@ char *vt_demangle_symbol(const char *name);
 /* The same for a type of C++ ("N3foo3BarE"). */
 char *vt_demangle_type(const char *name);
 
-/* --- recorded.c: answers from the files, recorded or replayed by a pack --- */
+/* --- recorded.c: answers from modules' files, recorded in or replayed from a pack --- */
 
 uint64_t vt_recorded_module(const char *path, const char *build_id);
 
@@ -51,11 +51,10 @@ struct vt_ranges {
 /* Adds [low, high) with the caller's number. Ignores an empty range. */
 void vt_ranges_add(struct vt_ranges *ranges, uint64_t low, uint64_t high, uint32_t number);
 
-/* Call it after all are added, before the first look-up. n log n. */
+/* Call it after all ranges were added, before the first look-up. Takes O(n log n) time. */
 void vt_ranges_sort(struct vt_ranges *ranges);
 
-/* The number of the smallest range around an address; among equal ones the highest. VT_NO_RANGE:
- * none. */
+/* The number of the smallest range around an address; the highest if there are equal ranges. VT_NO_RANGE: none. */
 uint32_t vt_ranges_at(const struct vt_ranges *ranges, uint64_t address);
 
 /* The lowest start of a range above an address; UINT64_MAX: none. */
@@ -65,16 +64,16 @@ void vt_ranges_free(struct vt_ranges *ranges);
 
 /* --- elf_symbols.c: the symbols of a module's ELF files --- */
 
-/* libdw's dwfl_module_addrinfo reads all symbols for each address: libtorch_cpu.so has 200,000, and a
- * report asks for a thousand of its addresses. Here they are sorted once. */
+/* libdw's dwfl_module_addrinfo reads all symbols for each address. libtorch_cpu.so has 200,000, and a report asks
+ * for a thousand of its addresses, so here the symbols are sorted once. */
 struct vt_elf_symbols {
     struct vt_ranges ranges;
     bool read;
 };
 
-/* The symbol at an address of the module, or around it; a label without a size reaches to the next
- * symbol of its section. Its name lives as long as the module. NULL: there is none. Thread-local
- * variables have no address, and are not found. The first call for a module is n log n. */
+/* The symbol at or around an address of the module; a label without a size extends to the next symbol of its
+ * section. The name lives as long as the module. NULL: none. Thread-local variables have no address, and are not
+ * found. The first call for a module takes O(n log n) time. */
 const char *vt_elf_symbols_at(struct vt_elf_symbols *s, Dwfl_Module *module, GElf_Addr address,
                               GElf_Sym *sym, GElf_Off *offset);
 
@@ -84,7 +83,7 @@ void vt_elf_symbols_free(struct vt_elf_symbols *s);
 
 /* The scopes of a module read so far. Free with vt_scopes_free. */
 struct vt_scopes {
-    struct vt_map units, nodes; /* compile unit, address of a DIE in memory -> its index */
+    struct vt_map units, nodes; /* compile unit, or address of a DIE in memory -> its index */
     struct vt_ranges *unit;
     struct vt_scopes_node *node;
     uint32_t unit_count, unit_room, node_count, node_room;
@@ -95,12 +94,12 @@ struct vt_scopes {
 /* Finds the compile unit with code at `address`, by the units' ranges. False: none. */
 bool vt_scopes_unit(struct vt_scopes *s, Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *cu);
 
-/* The compile unit that has the functions and variables: `cu`, or with split DWARF (-gsplit-dwarf) the one
- * in its file .dwo, if libdw finds that beside the program or where the compiler wrote it. */
+/* The compile unit that has the functions and variables: `cu`, or with split DWARF (-gsplit-dwarf) the unit in its
+ * .dwo file, if libdw finds that file beside the program or where the compiler wrote it. */
 Dwarf_Die vt_scopes_whole_unit(const Dwarf_Die *cu);
 
-/* Finds the functions of `cu` around `address`, innermost first: inlined ones, up to one that is
- * not. Fills at most `most` of `out`, and returns their number; 0: none is known. */
+/* Finds the functions of `cu` around `address`, innermost first, inlined ones up to the first that is not inlined.
+ * Fills at most `most` of `out`, and returns their number; 0: unknown. */
 uint32_t vt_scopes_at(struct vt_scopes *s, Dwarf_Die *cu, Dwarf_Addr address, Dwarf_Die *out,
                       uint32_t most);
 
@@ -111,8 +110,8 @@ void vt_scopes_free(struct vt_scopes *s);
 
 /* --- variables.c --- */
 
-/* The C and C++ variables of a module, from its debug information: globals, statics, those of namespaces and
- * classes, and static ones inside functions. */
+/* The C and C++ variables of a module, from its debug information: globals and statics, also in namespaces, classes
+ * and functions. */
 struct vt_variables {
     struct vt_variable_die *list; /* by address */
     size_t count, room;
@@ -120,28 +119,27 @@ struct vt_variables {
     bool read;
 };
 
-/* The variable that begins at an address, or a variable split by the compiler with a part that does; for a
- * thread-local one, the address in its module's storage. *whole: it is contiguous, as its type says; else it is there
- * from *part on. False: none begins there. */
+/* The variable that begins at an address, or that the compiler split and has a part that begins there; for a
+ * thread-local variable, the address in the module's storage. *whole: the variable is contiguous, as its type says;
+ * else the variable's bytes from *part on are there. False: none. */
 bool vt_variables_find(struct vt_variables *v, Dwarf *dwarf, Dwarf_Addr address,
                        bool is_thread_local, Dwarf_Die *found, bool *whole, uint64_t *part);
 
-/* A part of a variable that was split. */
+/* A part of a split variable. */
 struct vt_part {
-    uint64_t start, size; /* in the variable */
+    uint64_t start, size; /* within the variable */
     Dwarf_Addr address;
-    bool known; /* it is in memory */
+    bool known; /* the part is in memory */
 };
-/* The parts from 0 on. False: no more. */
+/* The variable's parts, from 0 on. False: no more. */
 bool vt_variables_part(Dwarf_Die *variable, unsigned number, struct vt_part *part);
 
 void vt_variables_free(struct vt_variables *v);
 
 /* --- left_over.c, weak.c --- */
 
-/* Whether, by the variable's type, the word at an offset in it is no reference: stale, or part of a text.
- * False also if nothing is known. *may_be_unused: the path goes through a slot of an array that may be
- * unused. */
+/* Whether the variable's type shows that the word at an offset is no reference: it is stale, or part of a text.
+ * False also if unknown. *may_be_unused: the path goes through a slot of an array that may be unused. */
 struct vt_word_in {
     Dwarf_Die variable;
     uint64_t offset; /* of the word */
@@ -151,18 +149,18 @@ struct vt_word_in {
 bool vt_left_over_is(struct vt_word_in *word, const struct vt_log_around *around,
                      bool *may_be_unused);
 
-/* slots.c: whether a pointer's target is a node of a chain or a tree, which points to its own kind. */
+/* slots.c: whether a pointer's target is a node of a chain or a tree, that is, points to its own kind. */
 bool vt_dwarf_is_link(Dwarf_Die *pointer);
 
-/* slots.c: the slot of an array of fixed length on a path. False: none, or it may be one of many. Always
- * fills slot->words. */
+/* slots.c: the slot of a fixed-length array on a path. False: none, or the array may be one of many. Always fills
+ * slot->words. */
 bool vt_slot_of(Dwarf_Die *variable, uint64_t offset, const struct vt_log_around *around,
                 struct vt_slot *slot);
 
 /* Whether a variable leads to a std::weak_ptr, which looks like a std::shared_ptr in memory. */
 enum vt_weak vt_weak_of(Dwarf_Die *variable);
 
-/* Whether a class is one of the C++ library. */
+/* Whether a class is from the C++ library. */
 static inline bool vt_dwarf_is_of_library(Dwarf_Die *class_) {
     const char *file = dwarf_decl_file(class_);
     return file && strstr(file, "/c++/");

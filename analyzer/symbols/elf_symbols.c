@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The symbols of a module by address (see dwarf.h). libdw joins the tables: .symtab, or
- * .dynsym with the compressed .gnu_debugdata, or a separate debug file's.
+ * The symbols of a module by address (see dwarf.h). libdw joins the tables: .symtab, or .dynsym with the compressed
+ * .gnu_debugdata, or those of a separate debug file.
  */
 #include "dwarf.h"
 
@@ -46,7 +46,7 @@ static void add_label(struct labels *labels, GElf_Addr start, uint32_t number, E
         (struct label){start, header.sh_addr + header.sh_size + bias, number};
 }
 
-/* A symbol with a size excludes labels in it. */
+/* Labels within a symbol that has a size are ignored. */
 static void add_labels(struct vt_ranges *ranges, struct labels *labels) {
     struct vt_ranges starts = {0};
     size_t kept = 0;

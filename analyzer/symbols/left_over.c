@@ -21,7 +21,7 @@ enum holds {
     NOTHING_BY_0, /* nothing, or anything */
     FIRST_BY_1,   /* 0: nothing, 1: its first argument */
     SECOND_BY_0,  /* 1: the first argument, 0: the second */
-    NTH           /* the number of an argument; all ones: nothing */
+    NTH           /* the argument's number; all bits set: nothing */
 };
 
 static const struct row {
@@ -65,9 +65,9 @@ struct word {
     Dwarf_Die item;           /* of the container's nodes */
     /* for this many pointers, a container of the C++ library has the slots in use */
     unsigned contained;
-    bool to_many;       /* it points to an array, by its class: unique_ptr<T[]>, vector */
+    bool to_many;       /* the word points to an array, by its class: unique_ptr<T[]>, vector */
     bool may_be_unused; /* the path goes through a slot whose use is unknown */
-    bool before_word;   /* ... before it came to this word */
+    bool before_word;   /* ... before this word */
 };
 
 /* A place in a variable, or in a word's target. */
@@ -126,7 +126,6 @@ static bool number_at(const struct vt_log_around *a, int64_t from_word, uint64_t
     return !other || value; /* of other words it is only known that they are not 0 */
 }
 
-/* The nth argument of a template. */
 static bool find_argument(Dwarf_Die *class_, uint64_t number, unsigned depth, Dwarf_Die *type) {
     Dwarf_Die child;
     if (depth > 1 || dwarf_child(class_, &child))
@@ -141,7 +140,7 @@ static bool find_argument(Dwarf_Die *class_, uint64_t number, unsigned depth, Dw
     return false;
 }
 
-/* Whether the word is outside of the held object, which lies at the start. */
+/* Whether the word is outside the held object, which lies at the start. */
 static bool is_beside(Dwarf_Die *held, struct place at) {
     Dwarf_Word size;
     if (dwarf_aggregate_size(held, &size))
@@ -321,7 +320,7 @@ static bool look_behind(struct word *w, int64_t offset) {
     w->points = false;
     if (is_class && list && is_called(&to, list->node)) {
         w->to = to;
-        w->points = offset < list->header; /* to another node */
+        w->points = offset < list->header; /* points to another node */
         to = w->item;
         return !w->points && look(&to, (struct place){w, list->header - offset, 0});
     }

@@ -46,7 +46,7 @@ struct vt_owner_names {
     struct vt_map doubted; /* addresses of variables with stale words */
     struct vt_map unused;  /* likewise, with slots that may be unused */
     uint32_t *path_of;     /* by step; VT_MAP_NONE: no root */
-    uint32_t *graph_of;    /* by step: the first of its path that is a graph's; VT_MAP_NONE: none */
+    uint32_t *graph_of;    /* by step: the first path that belongs to a graph; VT_MAP_NONE: none */
     struct vt_root *roots; /* by path, where requested */
     bool *rooted;
     char **texts;
@@ -74,8 +74,7 @@ struct merging {
     bool inside, may_be_unused;
 };
 
-/* A module's own dictionaries are left out, so their keys become attributes, and those that are
- * numbers become indices. */
+/* A module's own dictionaries are omitted, so their keys become attributes, and numeric keys become indices. */
 static void rewrite(struct merging *m) {
     const struct path *parent = m->parent == VT_MAP_NONE ? NULL : &m->n->paths[m->parent];
     size_t length = strlen(m->name);
@@ -181,7 +180,7 @@ static bool is_inside(const struct merging *m, const struct vt_log_step *parent)
            (parent && vt_roles_is_memory(parent->type));
 }
 
-/* All words of one variable are one root. False: it keeps nothing. */
+/* All words of one variable form one root. False: the variable keeps nothing. */
 static bool find_variable(struct merging *m) {
     struct vt_variable_symbol variable;
     if (!vt_native_root_variable(m->n->log, m->n->symbols, m->step, &m->address, &variable))
@@ -335,7 +334,7 @@ static char *step_text(const struct path *path) {
     }
 }
 
-/* Makes the name up to a path. Depth is bounded, so this may call itself. */
+/* Makes the name up to a path. Recursive; the depth is bounded. */
 static void make_name(struct vt_owner_names *n, uint32_t index) {
     struct path *path = &n->paths[index];
     if (path->core)
@@ -396,7 +395,6 @@ static struct vt_owner_step step_of(struct vt_owner_names *n, uint32_t index) {
                                   .local_of = path->relation == local ? path->of : NULL};
 }
 
-/* The last path that is part of the name. */
 static uint32_t name_end(const struct vt_owner_names *n, uint32_t index) {
     while (n->paths[index].inside || n->paths[index].hidden)
         index = n->paths[index].parent;
@@ -447,7 +445,6 @@ uint32_t vt_owner_names_settle(const struct vt_owner_names *n, uint32_t first,
     return several ? VT_MAP_NONE : one;
 }
 
-/* The first path after the root: the variable. */
 static uint32_t variable_of(const struct vt_owner_names *n, uint32_t index) {
     while (n->paths[index].parent != VT_MAP_NONE &&
            n->paths[n->paths[index].parent].parent != VT_MAP_NONE)
@@ -476,7 +473,7 @@ enum vt_purpose vt_owner_names_purpose(const struct vt_owner_names *n, uint32_t 
 static bool is_of_container(const struct vt_owner_names *n, const struct path *path) {
     const struct path *parent = &n->paths[path->parent];
     bool unnamed = parent->kind == VT_STEP_MODULE || parent->kind == VT_STEP_FRAME;
-    bool many = path->many || (path->kind == VT_STEP_ITEM && path->objects > 1); /* of a set */
+    bool many = path->many || (path->kind == VT_STEP_ITEM && path->objects > 1); /* in a set */
     return many && !unnamed && !parent->hidden && strcmp(parent->type, "tuple") != 0;
 }
 
@@ -499,7 +496,7 @@ static const char *known_type(const struct path *path) {
     return path->mixed || is_root(path->kind) ? NULL : text_or_null(path->type);
 }
 
-/* Counts the graphs that begin where a step's path reaches its first node. */
+/* Counts the graphs that begin where a step's path reaches the first node. */
 static void count_graphs(const struct vt_owner_names *n, uint32_t step,
                          struct vt_memory_owner *owner) {
     if (n->graph_of[step] == VT_MAP_NONE)
@@ -509,7 +506,6 @@ static void count_graphs(const struct vt_owner_names *n, uint32_t step,
     owner->graph_chain = first->counts.objects == 1 && first->repeats ? first->counts.length : 0;
 }
 
-/* The steps from the root's variable to the memory. */
 static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end, uint32_t container,
                       struct vt_memory_owner *owner) {
     uint32_t list[DEEPEST + 8], count = 0;
@@ -556,7 +552,7 @@ static void fill_path(struct vt_owner_names *n, uint32_t index, uint32_t end, ui
     owner->path_count = length;
 }
 
-/* An exception keeps frames: the function of the frame on a path. */
+/* The function of the frame on a path, since exceptions keep frames. */
 static const char *frame_function(const struct vt_owner_names *n, uint32_t index) {
     for (; index != VT_MAP_NONE; index = n->paths[index].parent)
         if (n->paths[index].kind == VT_STEP_FRAME)

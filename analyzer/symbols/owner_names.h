@@ -18,18 +18,18 @@ struct vt_owner_names;
 struct vt_owner_names *vt_owner_names_open(const struct vt_log *log, struct vt_symbols *symbols);
 void vt_owner_names_close(struct vt_owner_names *names);
 
-/* The name at which a step's path ends: equal numbers for paths of one name. VT_MAP_NONE: the path has
- * no root, and therefore no name. */
+/* A number for the name of a step's path, equal for all paths with that name. VT_MAP_NONE: no root, and therefore no
+ * name. */
 uint32_t vt_owner_names_of(const struct vt_owner_names *names, uint32_t step);
 
 /* Whether a step's path may go through a weak_ptr. */
 bool vt_owner_names_in_doubt(const struct vt_owner_names *names, uint32_t step);
-/* The path that holds an allocation: the first that is not in doubt, or the one that the variables'
- * types prove. VT_MAP_NONE: unknown. */
+/* The path that holds an allocation: the first that is not in doubt, or one that the variables' types prove.
+ * VT_MAP_NONE: unknown. */
 uint32_t vt_owner_names_settle(const struct vt_owner_names *names, uint32_t first,
                                const uint32_t others[VT_OWNED_OTHERS]);
 
-/* The purpose of memory that this step holds in these roles (enum vt_role). */
+/* The purpose of the memory that this step holds in these roles (enum vt_role). */
 enum vt_purpose vt_owner_names_purpose(const struct vt_owner_names *names, uint32_t step,
                                        unsigned roles);
 

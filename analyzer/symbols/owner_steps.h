@@ -15,7 +15,7 @@ static inline bool is_root(unsigned kind) {
     return kind >= VT_STEP_MODULE && kind <= VT_STEP_CYCLE;
 }
 
-/* Whether steps of this kind at one place differ only in a number, so that they are merged. */
+/* Whether steps of this kind and parent differ only in a number, so that they are merged. */
 static inline bool is_number(unsigned kind, const char *name) {
     return kind == VT_STEP_INDEX || kind == VT_STEP_ITEM ||
            (kind == VT_STEP_KEY && name[strspn(name, "-0123456789")] == 0);
@@ -34,7 +34,7 @@ static inline bool is_of_modules(unsigned kind, const char *name, const char *ty
             (!strcmp(name, "_actual_script_module") && !strncmp(type, "torch.jit.", 10)));
 }
 
-/* Numbers that are addresses: they do not identify the owner. */
+/* Numbers that are addresses, which do not identify the owner. */
 static inline bool is_number_class(const char *type) {
     return !strcmp(type, "int") || !strncmp(type, "ctypes.c_", 9);
 }

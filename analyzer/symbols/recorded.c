@@ -22,7 +22,7 @@ uint64_t vt_recorded_question(uint64_t module, enum vt_recorded what, uint64_t a
     return question;
 }
 
-/* Fields that are narrower than an answer's numbers. */
+/* For fields that are narrower than an answer's numbers. */
 #define NARROW(reply, field)                                                                       \
     do {                                                                                           \
         uint64_t number = (field);                                                                 \

@@ -2,11 +2,10 @@
 /*
  * The functions around an address (see dwarf.h).
  *
- * libdw's dwarf_getscopes is not enough: it enters a function only if the address is inside. But
- * the code of lambdas, local classes, OpenMP regions and nested functions is outside the function
- * that contains their DIE; and in link-time optimized code it does not find functions of other
- * units. So each compile unit is read once, and its code ranges are kept sorted for a binary
- * search.
+ * libdw's dwarf_getscopes is not enough: it enters a function only if the address is inside. But the code of lambdas,
+ * local classes, OpenMP regions and nested functions is outside the function that contains their DIE; and with
+ * link-time optimization, the call misses other units' functions. So each compile unit is read once, and its code
+ * ranges are kept sorted for a binary search.
  */
 #include "dwarf.h"
 
@@ -32,7 +31,7 @@ void vt_scopes_free(struct vt_scopes *s) {
     vt_map_free(&s->nodes);
 }
 
-/* Nodes are numbered from the outside, so of equal ranges the inner scope's number is the highest. */
+/* Nodes are numbered outside in, so the innermost of equal ranges has the highest number. */
 static void add_ranges(struct vt_ranges *ranges, Dwarf_Die *die, uint32_t node) {
     Dwarf_Addr base, low, high;
     for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;)
@@ -93,7 +92,6 @@ static void walk_scopes(struct vt_scopes *s, struct vt_ranges *ranges, Dwarf_Die
     } while (!dwarf_siblingof(&die, &die));
 }
 
-/* The ranges of a unit's functions and blocks. */
 static const struct vt_ranges *ranges_of(struct vt_scopes *s, Dwarf_Die *cu) {
     uint32_t unit = vt_map_add(&s->units, (uintptr_t)cu->cu, s->unit_count);
     if (unit == s->unit_count) {

@@ -18,8 +18,8 @@ enum { DEPTH_MOST = 64, HOPS_MOST = 8, WORD = 8 };
 struct at {
     Dwarf_Die type;
     uint64_t offset; /* in an object of this type */
-    uint64_t path;   /* a hash of the members gone through */
-    bool in_entry; /* in a class that is an array's element: its own arrays are parts of an entry */
+    uint64_t path;   /* a hash of the members so far */
+    bool in_entry;   /* inside an array's element, whose own arrays are parts of the entry */
     struct vt_slot *slot;
 };
 

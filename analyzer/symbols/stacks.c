@@ -15,8 +15,7 @@ struct vt_stacks {
     const struct vt_log *log;
     struct vt_symbols *symbols;
     const char *const *user_code;
-    struct vt_stack *
-        *made[2]; /* by the stack's index, for driver and for runtime calls; NULL: not yet */
+    struct vt_stack **made[2]; /* by stack index, for driver and for runtime calls; NULL: not yet */
     size_t stack_count;
     struct vt_frame **pool; /* each frame once, in parts that never move */
     struct vt_map by_hash;  /* hash of a frame -> its number in the pool */
@@ -29,7 +28,7 @@ struct vt_stacks {
     struct vt_log_code *codes; /* copies */
     char **lines;              /* likewise */
     size_t module_count, code_count, line_count;
-    enum vt_symbols_state *states; /* of modules that occur in a stack */
+    enum vt_symbols_state *states; /* of modules in the stacks made so far */
     bool *met;
     struct vt_stack empty;
 };
@@ -93,7 +92,7 @@ void vt_stacks_close(struct vt_stacks *s) {
 /* A stack under construction. */
 struct making {
     size_t count;
-    bool waiting; /* the following frames are of a thread that waited */
+    bool waiting; /* the following frames are a waiting thread's */
 };
 
 static bool same_frame(const struct vt_frame *a, const struct vt_frame *b) {
@@ -148,7 +147,7 @@ static void add_python(struct vt_stacks *s, struct making *m, uint64_t word) {
 }
 
 static void add_native(struct vt_stacks *s, struct making *m, uint64_t word, uint64_t ticks) {
-    /* a return address can already belong to the next line or function */
+    /* a return address may belong to the next line or function */
     uint64_t address = (word & ~VT_FRAME_INTERPRETER) - 1;
     const struct vt_log_module *module = vt_log_module_at(s->log, address, ticks);
     struct vt_frame frame = {

@@ -18,8 +18,8 @@ struct vt_stacks *vt_stacks_open(const struct vt_log *log, struct vt_symbols *sy
  * runtime or to the driver. Never NULL; lives until vt_stacks_close. */
 const struct vt_stack *vt_stacks_get(struct vt_stacks *stacks, uint32_t stack, bool runtime);
 
-/* Fills the process's modules: those of the stacks made so far. Adds a note for each whose file is
- * missing or changed since the run. */
+/* Fills the process's modules from the stacks made so far. Adds a note for each module whose file is missing or
+ * changed since the run. */
 void vt_stacks_add_modules(const struct vt_stacks *stacks, struct vt_process *process);
 
 void vt_stacks_close(struct vt_stacks *stacks);

@@ -162,7 +162,7 @@ static void open_module(struct module *m, const char *path, const char *build_id
     m->dwfl_module = dwfl_report_elf(m->dwfl, vt_basename(path), path, fd, 0, true);
     dwfl_report_end(m->dwfl, NULL, NULL);
     if (!m->dwfl_module) {
-        close(fd); /* else it is the module's */
+        close(fd); /* otherwise the module owns it */
         return;
     }
     Elf *elf = dwfl_module_getelf(m->dwfl_module, &bias);
@@ -312,7 +312,7 @@ static const char *file_named(struct vt_symbols *s, Dwarf_Die *cu, Dwarf_Die *di
     return source_path(s, cu, dwarf_filesrc(files, file, NULL, NULL));
 }
 
-/* Where an inlined function was called: the line in the enclosing function. */
+/* The line in the enclosing function where an inlined function was called. */
 static void call_site(struct vt_symbols *s, Dwarf_Die *cu, Dwarf_Die *inlined,
                       struct vt_symbol *symbol) {
     Dwarf_Attribute memory;
@@ -322,7 +322,7 @@ static void call_site(struct vt_symbols *s, Dwarf_Die *cu, Dwarf_Die *inlined,
     symbol->file = file_named(s, cu, inlined, DW_AT_call_file);
 }
 
-/* The compile unit of an address. libdw finds it by a table that gcc writes and clang does not. */
+/* The compile unit of an address. libdw needs a table for this that gcc writes and clang does not. */
 static Dwarf_Die *unit_at(struct module *m, uint64_t address, Dwarf_Addr *bias, Dwarf_Die *memory) {
     Dwarf_Die *cu = dwfl_module_addrdie(m->dwfl_module, address, bias);
     Dwarf *dwarf = cu ? NULL : dwfl_module_getdwarf(m->dwfl_module, bias);
@@ -486,7 +486,7 @@ static bool is_weak(Dwarf_Die *variable) {
 struct known_variable {
     struct module *module;
     const char *name;
-    GElf_Off offset; /* the requested address's offset in it */
+    GElf_Off offset; /* the requested address's offset in the variable */
     GElf_Sym sym;
     Dwarf_Die die;
     bool has_die, whole;
@@ -503,7 +503,7 @@ static bool find_variable(struct vt_symbols *s, const char *path, const char *bu
         v->name = is_thread_local ? thread_local_at(m->dwfl_module, address, &v->sym, &v->offset)
                                   : vt_elf_symbols_at(&m->elf_symbols, m->dwfl_module, address,
                                                       &v->sym, &v->offset);
-    /* the nearest symbol before it is not enough: it may be another variable's */
+    /* the nearest symbol below is not enough: it may be another variable's */
     if (!v->name || (!is_thread_local && (GELF_ST_TYPE(v->sym.st_info) != STT_OBJECT ||
                                           v->offset >= (v->sym.st_size ? v->sym.st_size : 1))))
         return false;
@@ -516,7 +516,7 @@ static bool find_variable(struct vt_symbols *s, const char *path, const char *bu
     return true;
 }
 
-/* vt_symbols_variable, of the module's files. */
+/* vt_symbols_variable, from the module's files. */
 static bool read_variable(struct vt_symbols *s, const char *path, const char *build_id,
                           uint64_t address, bool is_thread_local, bool asks,
                           const struct vt_log_around *around, struct vt_variable_symbol *found) {
@@ -558,7 +558,7 @@ bool vt_symbols_variable(struct vt_symbols *s, const char *path, const char *bui
     return true;
 }
 
-/* vt_symbols_slot, of the module's files. */
+/* vt_symbols_slot, from the module's files. */
 static bool read_slot(struct vt_symbols *s, const char *path, const char *build_id,
                       uint64_t address, bool is_thread_local, const struct vt_log_around *around,
                       struct vt_slot *slot) {

@@ -3,15 +3,15 @@
  * Functions, lines and variables at addresses, from the modules' files; and properties of the words in
  * a variable, from its type.
  *
- * Invariants: no name is better than a wrong one: a file that changed since the run gives none. Uses elfutils,
- * which finds separate debug files by build id, and through debuginfod if the user set DEBUGINFOD_URLS.
- * Answers are cached. Names live as long as the symbolizer. 
+ * Invariants: no name is better than a wrong name, so a file that changed since the run gives none. Uses elfutils,
+ * which finds separate debug files by build id, and through debuginfod if the user set DEBUGINFOD_URLS. Answers are
+ * cached. Names live as long as the symbolizer.
  *
  *     symbolize.c    an address in a module -> functions, files and lines, with inlined calls; a variable
  *     native_root.c  the variable or the function in which a path to memory begins
  *     scopes.c, variables.c, elf_symbols.c    a module's functions, variables and symbols by address
  *     left_over.c, weak.c, slots.c  properties of a variable's words, from its type
- *     demangle.c, ranges.c                    names as their authors wrote them; ranges in ranges
+ *     demangle.c, ranges.c                    names as their authors wrote them; nested ranges
  *     recorded.c                              the answers in a pack
  */
 #ifndef VRAMTRACE_ANALYZER_SYMBOLIZE_H
@@ -40,14 +40,14 @@ enum vt_symbols_state {
 struct vt_symbols *vt_symbols_open(struct vt_answers *answers);
 void vt_symbols_close(struct vt_symbols *symbols);
 
-/* Looks up `address`, without the load address, in the module at `path` with `build_id` (hex; "":
- * unknown). Points `found` at the functions there, innermost (most inlined) first, and returns how
- * many; 0: unknown. They live as long as the symbolizer. */
+/* Looks up `address`, without the load address, in the module at `path` with `build_id` (hex; "": unknown). Points
+ * `found` at the functions there, innermost (most inlined) first, and returns their number; 0: unknown. They live as
+ * long as the symbolizer. */
 uint32_t vt_symbols_at(struct vt_symbols *symbols, const char *path, const char *build_id,
                        uint64_t address, const struct vt_symbol **found);
 
-/* The function of a frame. Among inlined functions, the outermost that is not the C++ library's, since
- * the frame may hold the variables of any of them. */
+/* The function of a frame. If some are inlined, the outermost outside the C++ library, since the frame may hold
+ * variables of any of them. */
 bool vt_symbols_frame(struct vt_symbols *symbols, const char *path, const char *build_id,
                       uint64_t address, struct vt_symbol *found);
 
@@ -55,44 +55,43 @@ bool vt_symbols_frame(struct vt_symbols *symbols, const char *path, const char *
 enum vt_weak {
     VT_WEAK_UNKNOWN,
     VT_WEAK_MAYBE,
-    VT_WEAK_NONE, /* there is none, by its type */
-    VT_WEAK_ONLY, /* there is, and no shared_ptr before it */
+    VT_WEAK_NONE, /* none, by the type */
+    VT_WEAK_ONLY, /* one, and no shared_ptr before it */
 };
 
 /* A variable of C or C++. The texts live as long as the symbolizer. */
 struct vt_variable_symbol {
     const char *name, *file; /* NULL: unknown */
-    uint32_t line;           /* where it is defined; 0: unknown */
-    uint64_t address;        /* where it begins */
-    bool hidden;             /* other files do not see it */
-    bool weak;               /* a std::weak_ptr: it keeps nothing */
-    bool stale;              /* by its type, the word is no reference */
-    bool may_be_unused;      /* its path goes through a slot of an array that may be unused */
+    uint32_t line;           /* line of its definition; 0: unknown */
+    uint64_t address;        /* address of its first byte */
+    bool hidden;             /* not visible in other files */
+    bool weak;               /* a std::weak_ptr, which keeps nothing */
+    bool stale;              /* by the type, the word is no reference */
+    bool may_be_unused;      /* the path goes through an array's slot that may be unused */
     enum vt_weak leads_to;   /* if asked for */
 };
 
 /* A slot of a C or C++ array of fixed length. */
 struct vt_slot {
     uint64_t array;    /* the same for all slots of one array */
-    uint64_t capacity; /* how many slots it has, nested arrays included */
+    uint64_t capacity; /* number of slots, nested arrays included */
     uint64_t index;
-    uint32_t words; /* how many words are on the path, the variable's included */
+    uint32_t words; /* words on the path, the variable's included */
 };
 
-/* Looks up the variable at `address`, or around it. A thread-local one has the address of its initial
- * value, in the module. `asks`: the questions about its references. `around`: the memory around it, or NULL.
- * False: none. */
+/* Looks up the variable at or around `address`; for a thread-local variable, the address of its initial value, in
+ * the module. `asks`: the questions about its references. `around`: the memory around the word, or NULL. False:
+ * none. */
 bool vt_symbols_variable(struct vt_symbols *symbols, const char *path, const char *build_id,
                          uint64_t address, bool is_thread_local, bool asks,
                          const struct vt_log_around *around, struct vt_variable_symbol *found);
 
-/* The slot on a path from the word at `address`, with the memory `around` its words. False: none is
- * known. */
+/* The slot on a path from the word at `address`, with the memory `around` its words. False: unknown. */
 bool vt_symbols_slot(struct vt_symbols *symbols, const char *path, const char *build_id,
                      uint64_t address, bool is_thread_local, const struct vt_log_around *around,
                      struct vt_slot *slot);
 
-/* A class's name as it is written in C++, if it is mangled. Free it. */
+/* A class's name as in C++ source, demangled if necessary. Free it. */
 char *vt_class_text(const char *name);
 
 /* The class without its module and namespaces: "DeviceNDArray". Free it. */
@@ -104,8 +103,8 @@ enum vt_symbols_state vt_symbols_state(struct vt_symbols *symbols, const char *p
 
 /* --- native_root.c --- */
 
-/* Fills in a step's root (enum vt_step: GLOBAL, THREAD_LOCAL, NATIVE_STACK), which belongs to the
- * module around another address. The texts live as long as the log and the symbolizer. */
+/* Fills in a step's root (enum vt_step: GLOBAL, THREAD_LOCAL, NATIVE_STACK), whose module is found by another
+ * address inside it. The texts live as long as the log and the symbolizer. */
 void vt_native_root_fill(const struct vt_log *log, struct vt_symbols *symbols, unsigned kind,
                          uint64_t address, uint64_t inside_module, struct vt_root *root);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps through types of C and C++, for left_over.c and slots.c.
+ * Helpers to step through C and C++ types, for left_over.c and slots.c.
  */
 #ifndef VRAMTRACE_ANALYZER_TYPES_H
 #define VRAMTRACE_ANALYZER_TYPES_H
@@ -29,7 +29,7 @@ static inline bool type_of(Dwarf_Die *die, Dwarf_Die *type) {
     return false;
 }
 
-/* The offset of a member or a base in its class. False: its offset is not fixed. */
+/* The offset of a member or a base in its class. False: the offset is not fixed. */
 static inline bool location_of(Dwarf_Die *member, int64_t *offset) {
     Dwarf_Attribute memory;
     Dwarf_Word value;

@@ -59,7 +59,7 @@ static bool address_of(Dwarf_Attribute *location, struct vt_variable_die *v) {
     Dwarf_Addr *address = &v->address;
     if (!location || dwarf_getlocation(location, &ops, &count) || !count ||
         ops[count - 1].atom ==
-            DW_OP_stack_value) /* a pointer to it, as `this` of an inlined call */
+            DW_OP_stack_value) /* a pointer to the variable, such as `this` of an inlined call */
         return false;
     *address = ops[0].number;
     v->is_thread_local = count > 1 && (ops[1].atom == DW_OP_form_tls_address ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a C++ variable may lead to a std::weak_ptr, judged by its type (see dwarf.h).
+ * Whether a C++ variable may lead to a std::weak_ptr, by its type (see dwarf.h).
  *
- * The search follows members, bases, pointers and template arguments. In the C++ library's classes it follows
- * the template arguments only, since they are what a container holds.
+ * The search follows members, bases, pointers and template arguments. In the C++ library's classes it follows only the
+ * template arguments, which are the types that a container holds.
  */
 #include "dwarf.h"
 

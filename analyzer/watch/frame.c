@@ -19,7 +19,7 @@ static void fill_device(struct vt_watch_device *to, struct vt_device *d) {
     to->rate = NAN;
     to->cached = idle < d->live_bytes ? idle : d->live_bytes;
     to->in_use = d->live_bytes - to->cached;
-    if (d->untracked.samples) /* the last is newer than the figure at the peak */
+    if (d->untracked.samples) /* the last sample is newer than the figure at the peak */
         d->untracked_bytes = d->untracked.last_bytes;
     to->free = VT_UNKNOWN;
     if (d->total_bytes == VT_UNKNOWN)

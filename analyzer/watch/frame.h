@@ -3,8 +3,9 @@
  * A frame: the data that the live view shows at one moment. The screen, --once, the JSON and the Prometheus writer
  * read only this.
  *
- * It holds the models that it was made from, and data that a single model lacks: rates, and the course of the last
- * minutes. Sizes are bytes, times ns since the process's log began; unknown is VT_UNKNOWN, for a rate NAN.
+ * It holds the models from which it was made, and data that a single model lacks: rates, and the course of the last
+ * minutes. Sizes are in bytes, times in ns since the process's log began. An unknown number is VT_UNKNOWN, an unknown
+ * rate NAN.
  */
 #ifndef VRAMTRACE_ANALYZER_FRAME_H
 #define VRAMTRACE_ANALYZER_FRAME_H
@@ -23,9 +24,9 @@ enum vt_watch_state {
 };
 extern const char *const vt_watch_state_names[];
 
-/* The memory of a line of code, as a row of the report's lists. */
+/* The memory of a line of code: a row, as in the report's lists. */
 struct vt_watch_line {
-    uint64_t key;               /* the same in each frame */
+    uint64_t key;               /* the line's key, the same in each frame */
     const struct vt_site *site; /* the largest */
     uint32_t sites;
     uint64_t bytes, blocks;     /* held now */
@@ -42,7 +43,7 @@ struct vt_watch_point {
 
 struct vt_watch_device {
     const struct vt_device *device;
-    uint64_t in_use; /* live, without idle memory of caching allocators */
+    uint64_t in_use; /* live memory without the idle part of caching allocators */
     uint64_t cached;
     uint64_t free;                 /* VT_UNKNOWN */
     double rate;                   /* bytes per second */
@@ -58,7 +59,7 @@ struct vt_watch_process {
     unsigned pid;    /* on this machine; 0: unknown */
     char *message;   /* the reason for waiting, or why the log cannot be read; NULL */
     enum vt_watch_state state;
-    uint64_t now; /* the moment that it shows */
+    uint64_t now; /* the moment shown */
     struct vt_model model;
     struct vt_process_figures figures; /* leak_count: only of leaks that are shown */
     const struct vt_process *process;  /* of `model`; NULL: nothing was read */
@@ -66,7 +67,7 @@ struct vt_watch_process {
     uint32_t line_count;
     struct vt_watch_device *devices;    /* parallel to those of `process` */
     const struct vt_snapshot *snapshot; /* the last one; NULL: there is none */
-    struct vt_owner_group *owners;      /* those in it, the largest first */
+    struct vt_owner_group *owners;      /* the owners in `snapshot`, the largest first */
     uint32_t owner_count;
 };
 

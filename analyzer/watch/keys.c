@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handles keys, with the assignments of top, htop and less (see view.h).
+ * Handles keys, which do the same as in top, htop and less (see view.h).
  */
 #define NCURSES_WIDECHAR 1
 #include "view.h"
@@ -20,7 +20,7 @@ static void open_pane(struct vt_view *v, enum vt_pane pane) {
 /* Moves the selection, or the text of a pane. */
 static void move_by(struct vt_view *v, const struct vt_watch_process *w, long rows) {
     if (v->pane != VT_PANE_LINES) {
-        long to = v->scroll + rows; /* drawing limits it at the end */
+        long to = v->scroll + rows; /* drawing limits it to the text's end */
         v->scroll = to < 0 ? 0 : to > v->line_count ? v->line_count : (int)to;
         return;
     }
@@ -28,7 +28,7 @@ static void move_by(struct vt_view *v, const struct vt_watch_process *w, long ro
         return;
     long to = (long)v->selected + rows, last = (long)v->order_count - 1;
     v->selected = (uint32_t)(to < 0 ? 0 : to > last ? last : to);
-    /* a selection at the top stays at the top, whichever line that becomes */
+    /* a selection at the top stays there, whichever line comes to the top */
     v->key = v->selected && w ? w->lines[v->order[v->selected]].key : 0;
 }
 
@@ -90,7 +90,7 @@ static void open_stack(struct vt_view *v, const struct vt_watch_process *w) {
     open_pane(v, v->pane == VT_PANE_LINES ? VT_PANE_STACK : VT_PANE_LINES);
 }
 
-/* Keys that move. Returns whether this is one. */
+/* Handles keys that move. Returns whether `key` is one of them. */
 static bool press_move(struct vt_view *v, const struct vt_watch_process *w, int key) {
     enum { FAR = 1 << 24 };
     switch (key) {
@@ -126,7 +126,7 @@ static bool press_move(struct vt_view *v, const struct vt_watch_process *w, int 
     return false;
 }
 
-/* Keys that open a pane, or change the table's contents. */
+/* Handles keys that open a pane or change the table's contents. */
 static void press_show(struct vt_view *v, const struct vt_watch_frame *frame,
                        const struct vt_watch_process *w, int key) {
     switch (key) {

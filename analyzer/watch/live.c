@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs the view: one thread reads keys and draws; a second one builds models, so that a long log does not delay keys;
- * a third one requests snapshots, which may take seconds. Without a terminal a single thread writes.
+ * Runs the view. One thread reads keys and draws. A second one builds models, so that a long log does not delay keys. A
+ * third one requests snapshots, which may take seconds. Without a terminal, a single thread builds and writes.
  */
 #include "watch.h"
 
@@ -22,12 +22,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* After a refresh comes a pause of at least this many times its processor time: a tenth of a core. */
+/* After a refresh comes a pause of at least this many times the refresh's processor time, so the view uses at most a
+ * tenth of a core. */
 enum { REST = 9 };
 enum { LINES_OF_METRICS = 20, LINES_PLAIN = 10, ASK_SECONDS = 10 };
 #define WAITING_NS 200000000ull /* between searches for a log that does not exist yet */
 
-/* Data shared by the threads. The lock protects all that changes. */
+/* Data shared by the threads. `lock` protects all members that change. */
 struct live {
     const struct vt_watch_options *options;
     struct vt_sampler *sampler;
@@ -38,8 +39,8 @@ struct live {
     uint64_t interval;
     struct vt_watch_frame *made; /* not shown yet */
     struct vt_watch_frame *old;  /* already shown; the building thread frees them */
-    char *answer, *fault;        /* of the snapshot; of the metrics file */
-    pthread_mutex_t metrics;     /* held while their file is written */
+    char *answer, *fault;        /* answer: to a snapshot request; fault: of the metrics file */
+    pthread_mutex_t metrics;     /* held while the metrics file is written */
     bool asking, stop_asking;
     unsigned pid;
     char *log;
@@ -48,7 +49,7 @@ struct live {
 static void notify_screen(struct live *l) {
     uint64_t one = 1;
     ssize_t written = write(l->event, &one, sizeof one);
-    (void)written; /* the queue is already full of wake-ups */
+    (void)written; /* a failed write means that wake-ups are already queued */
 }
 
 /* The pause after a frame. */
@@ -135,7 +136,7 @@ static void *ask_for_owners(void *argument) {
     free(l->log);
     l->log = NULL;
     l->asking = false;
-    l->now = true; /* a refresh shows it */
+    l->now = true; /* a refresh shows the snapshot */
     pthread_cond_signal(&l->wake);
     pthread_mutex_unlock(&l->lock);
     notify_screen(l);
@@ -262,7 +263,7 @@ static int watch_screen(const struct vt_watch_options *o, struct vt_sampler *sam
     show_frames(&l, &view);
     vt_screen_close();
     vt_view_free(&view);
-    /* An unfinished model of the other thread ends with the process: quitting does not wait for a long log. */
+    /* The other thread's unfinished model ends with the process, so that quitting does not wait for a long log. */
     pthread_mutex_lock(&l.metrics);
     _exit(VT_STATUS_OK);
 }
@@ -296,7 +297,7 @@ static int write_frame(const struct vt_watch_options *o, const struct vt_watch_f
     return VT_STATUS_INTERNAL;
 }
 
-/* If nothing can be read, a single frame is an error; a watch continues. */
+/* If nothing can be read, --once fails, while a continuous watch goes on. */
 static int watch_once(const struct vt_watch_options *o, const struct vt_watch_frame *frame) {
     int status = write_frame(o, frame);
     if (status || has_any(frame))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text panes over the live view: a line's stack, owners, the report, help (see view.h). The text is regenerated when
- * its subject changes.
+ * Text panes over the live view: a line's stack, owners, the report, help (see view.h). The text is made again when its
+ * subject changes.
  */
 #include "view.h"
 
@@ -14,7 +14,7 @@
 
 /* Page widths for the report; in a narrower terminal Left and Right scroll it. */
 enum { WIDTH_LEAST = VT_TEXT_WIDTH, WIDEST = VT_TEXT_WIDEST };
-/* Columns of the labels in a stack's pane; the narrowest text beside them. */
+/* Columns of the labels in a stack's pane, and the least columns for the text beside them. */
 enum { LABEL_COLUMNS = 15, WORDS_LEAST = 24 };
 
 #define HEADING(text) VT_STYLE_HEAD text VT_STYLE_NONE
@@ -64,7 +64,7 @@ static void write_frame(const struct vt_process *p, const struct vt_frame *frame
         fprintf(out, "        %s\n", vt_printable(line));
 }
 
-/* First the user's code, then all frames, including libraries. */
+/* Writes first the user's code, then all frames, including libraries. */
 static void write_frames(const struct vt_process *p, const struct vt_stack *stack, int columns,
                          FILE *out) {
     bool any = false;
@@ -90,7 +90,7 @@ static void write_stack(const struct vt_view *v, const struct vt_watch_process *
         if (w->lines[i].key == v->key)
             line = &w->lines[i];
     if (!line) {
-        fputs("This line holds nothing any more.\n", out);
+        fputs("This line no longer holds memory.\n", out);
         return;
     }
     const struct vt_site *site = line->site;
@@ -164,7 +164,7 @@ static void write_report(const struct vt_watch_process *w, int columns, FILE *ou
     vt_fmt_text_write(&w->model, &options, out);
 }
 
-/* Keeps the text while the pane shows the same data; the list of keys never changes. */
+/* Makes the text, unless the pane still shows the same data. The list of keys never changes. */
 static void make_text(struct vt_view *v, const struct vt_watch_process *w, int columns) {
     char *text = NULL;
     size_t length;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Produces frames (see sample.h): continues reading each log where the last refresh ended. Rates compare the memory
- * of lines now and a minute ago.
+ * Produces frames (see sample.h). Each refresh continues reading each log where the last one ended. Rates compare the
+ * memory of lines now and a minute ago.
  */
 #include "sample.h"
 
@@ -16,14 +16,14 @@
 #include <time.h>
 
 #define SECOND      1000000000ull
-/* The memory of lines is kept every two seconds, for a little over a minute. */
+/* The memory of lines is stored every two seconds, for a little over a minute. */
 #define PAST_EVERY  (2 * SECOND)
 #define PASTS       34
 #define LOOK_EVERY  SECOND /* between searches for new logs */
 #define COURSE_MOST 8192u
-/* the model's slots are used up to this width; wider ones are coarser than the view's own samples */
+/* slots of the model are used up to this width; wider ones are coarser than the view's own samples */
 #define COURSE_FINE (2 * SECOND)
-#define RATE_LEAST  (SECOND / 5) /* too short for a rate */
+#define RATE_LEAST  (SECOND / 5) /* shorter times give no rate */
 
 /* A process's memory at one time. */
 struct held {
@@ -163,13 +163,12 @@ static void remember_held(struct follow *f, uint64_t at, const struct vt_watch_p
     vt_sort(past->held, past->count, sizeof *past->held, by_key);
 }
 
-/* Reads the log up to a minute ago, to get that time's figures for the first rates. Returns 0, or -errno with
- * `message`. */
+/* Reads the log up to the moment a minute ago, for the first rates. Returns 0, or -errno with `message`. */
 static int remember_minute(struct vt_sampler *s, struct follow *f, struct vt_string *message) {
     struct vt_model model;
     uint64_t then = 0;
     for (int look = 0; look < 2;
-         look++) { /* first at the log's beginning, which shows its age; then there */
+         look++) { /* first at the log's beginning, to get its age; then a minute ago */
         int error = s->builder->go_on(f->followed, then, &model, message);
         if (error)
             return error;
@@ -194,7 +193,7 @@ static double rate_since(const struct past *past, uint64_t key, uint64_t bytes, 
     return ((double)bytes - (found ? (double)found->bytes : 0)) * 1e9 / (double)(now - past->at);
 }
 
-/* The rates since the oldest remembered time within the last minute. */
+/* Sets the rates since the oldest remembered time within the last minute. */
 static void set_rates(const struct follow *f, struct vt_watch_process *w) {
     const struct past *past = NULL;
     for (uint32_t i = 0; i < f->past_count && !past; i++)
@@ -224,7 +223,7 @@ static void add_point(struct course *c, uint64_t at, uint64_t live, uint64_t in_
     c->points[c->count++] = (struct vt_watch_point){at, live, in_use};
 }
 
-/* Replaces the course by the model's, where that is finer or earlier. */
+/* Replaces the course by the model's, where the model's is finer or earlier. */
 static void replace_course(struct course *c, const struct vt_course *from) {
     uint64_t slot = from->slot_count ? (from->end - from->begin) / from->slot_count : 0;
     uint64_t until = slot <= COURSE_FINE ? UINT64_MAX : c->seen;
@@ -258,7 +257,7 @@ static struct course *course_of(struct follow *f, unsigned ordinal, uint64_t now
     return c;
 }
 
-/* Appends the current live memory, and the peak if it was since the last refresh and is not in the course. */
+/* Appends the current live memory, and before it the peak, if it came after the course's last point. */
 static void extend_course(struct follow *f, struct vt_watch_process *w, uint32_t index) {
     const struct vt_device *d = &w->process->devices[index];
     const struct vt_timeline *timeline = w->process->timeline;
@@ -277,7 +276,8 @@ static void extend_course(struct follow *f, struct vt_watch_process *w, uint32_t
 
 /* --- a refresh --- */
 
-/* The log of an ended process does not change, unless the process runs on another machine. */
+/* Whether an ended process's log is the same as at the last reading. It changes if the process in fact runs on another
+ * machine. */
 static bool is_unchanged(const struct follow *f, const struct stat *st) {
     return f->last && f->last->state == VT_WATCH_ENDED && f->read.st_size == st->st_size &&
            f->read.st_mtim.tv_sec == st->st_mtim.tv_sec &&
@@ -300,7 +300,7 @@ static struct vt_watch_process *process_without_model(struct follow *f, int erro
     return w;
 }
 
-/* Continues reading the log; starts again if the file was replaced. */
+/* Continues reading the log, or starts again if the file was replaced. */
 static int read_on(struct vt_sampler *s, struct follow *f, const struct stat *st,
                    struct vt_model *model, struct vt_string *message) {
     int error = 0;

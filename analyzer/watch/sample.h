@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Produces frames: models of the logs up to now, compared with earlier ones. For live.c and the writers.
+ * Produces frames: models of the logs up to now, compared with earlier models. For live.c and the writers.
  */
 #ifndef VRAMTRACE_ANALYZER_SAMPLE_H
 #define VRAMTRACE_ANALYZER_SAMPLE_H
@@ -18,7 +18,7 @@ void vt_sample_close(struct vt_sampler *sampler);
 /* The next frame. Never NULL; free with vt_frame_free. */
 struct vt_watch_frame *vt_sample_next(struct vt_sampler *sampler);
 
-/* Whether all processes have ended and no log is awaited. */
+/* Whether all processes have ended, and no log is still to come. */
 bool vt_sample_is_over(const struct vt_watch_frame *frame);
 
 #endif

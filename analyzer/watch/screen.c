@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Drawing on a terminal (see screen.h). ncurses has one screen per process, so this has one as well.
+ * Drawing on a terminal (see screen.h). ncurses has one screen per process, and so has this file.
  */
 #define _GNU_SOURCE
 #define NCURSES_WIDECHAR 1
@@ -98,7 +98,7 @@ int vt_screen_key(void) {
 }
 
 /* The character to draw, and its columns. Characters without a column, such as combining ones and changes of the
- * writing direction, are left out. */
+ * writing direction, are not drawn. */
 static wchar_t shown_character(const char *text, unsigned bytes, int *columns) {
     wchar_t wide = L'?';
     *columns = 1;
@@ -128,7 +128,7 @@ int vt_screen_put(int y, int x, int width, enum vt_screen_style style, const cha
     attrset((int)attributes(style));
     move(y, x);
     while (left && used < width) {
-        int wide_columns = 1; /* a tab's */
+        int wide_columns = 1; /* of a tab */
         unsigned bytes = vt_shown_length(text, left), skip = vt_utf8_length(text, left);
         wchar_t wide[2] = {*text == '\t' ? L' ' : shown_character(text, bytes, &wide_columns), 0};
         if (used + wide_columns > width)

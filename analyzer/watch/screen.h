@@ -22,7 +22,7 @@ enum vt_screen_style {
     VT_SCREEN_STYLES
 };
 
-/* Returns 0, or -1 for an unknown terminal type. It is closed however the process ends. */
+/* Returns 0, or -1 for an unknown terminal type. The screen is closed however the process ends. */
 int vt_screen_open(bool colour);
 void vt_screen_close(void);
 

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Workers may start workers; the limit also ends a cycle of numbers. */
+/* The generations of processes that are followed: workers may start workers. The limit also ends a cycle of process
+ * numbers. */
 enum { GENERATIONS = 8 };
 
 struct vt_source vt_sources_open(const char *text) {
@@ -19,7 +20,7 @@ struct vt_source vt_sources_open(const char *text) {
     VT_SCOPED_STRING message = {0};
     bool folder;
     int error = vt_logs_are_in(text, &folder, &message);
-    if (!error || error == -EINVAL) { /* reading it reports any error */
+    if (!error || error == -EINVAL) { /* reading it reports the error */
         source.kind = folder ? VT_SOURCE_FOLDER : VT_SOURCE_LOG;
     } else if (*text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10 &&
                strtoul(text, NULL, 10)) {
@@ -79,7 +80,7 @@ void vt_sources_look(struct vt_source *s, bool (*add)(void *, const char *, unsi
     case VT_SOURCE_FOLDER:
         if (vt_logs_find(&word, 1, NULL, &logs, &message))
             set_message(s, vt_formatted("%s: no log yet", s->text));
-        for (uint32_t i = logs.count; i-- > 0;) /* the newest first, but the first process on top */
+        for (uint32_t i = logs.count; i-- > 0;) /* the first process belongs on top */
             s->found += add(to, logs.paths[i], 0, s->text);
         vt_logs_free(&logs);
     }

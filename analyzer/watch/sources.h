@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The logs that the live view follows: named logs, those of named processes and their children, and those of the
+ * The logs that the live view follows: named logs, the logs of named processes and their children, and the logs of the
  * newest run in a folder. Logs may appear later. For sample.c, and for live.c, which checks whether a process exists.
  */
 #ifndef VRAMTRACE_ANALYZER_SOURCES_H
@@ -12,7 +12,7 @@ struct vt_source {
     const char *text; /* as given by the user */
     enum { VT_SOURCE_LOG, VT_SOURCE_PID, VT_SOURCE_FOLDER } kind;
     unsigned pid;
-    uint32_t found; /* logs */
+    uint32_t found; /* number of logs */
     char *message;  /* why there is none yet; NULL: there are some */
     bool gone;      /* the process ended without a log, so there will be none */
 };

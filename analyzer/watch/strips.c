@@ -38,7 +38,7 @@ uint64_t vt_strips_bar(const struct vt_watch_device *d, unsigned columns,
         widths[i] += bytes && !widths[i];
         used += widths[i];
     }
-    for (; used > columns; used--) /* columns added for the smallest parts come from the widest */
+    for (; used > columns; used--) /* take columns from the widest for the smallest parts */
         widths[widest_of(widths)]--;
     widths[whole ? widest_of(widths) : VT_STRIP_FREE] += columns - used;
     return whole;

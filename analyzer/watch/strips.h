@@ -23,8 +23,8 @@ extern const struct vt_strip_look {
 /* The bytes of a part; 0 if it is unknown. */
 uint64_t vt_strip_bytes(const struct vt_watch_device *device, enum vt_strip part);
 
-/* The columns of each part: in proportion, but at least one for a part with memory. Returns the size of the whole
- * bar: the device's, or the known part of it. */
+/* Sets each part's columns, in proportion, but at least one for a part with memory. Returns the bytes that the whole
+ * bar represents: the device's size, or the known part of it. */
 uint64_t vt_strips_bar(const struct vt_watch_device *device, unsigned columns,
                        unsigned widths[VT_STRIPS]);
 
@@ -33,7 +33,7 @@ struct vt_strip_level {
     uint64_t live, in_use;
 };
 struct vt_strip_course {
-    uint64_t highest, span; /* of all columns; the time that they cover */
+    uint64_t highest, span; /* the maximum of all columns; the time that they cover */
 };
 /* Returns a level for each column; free it. */
 struct vt_strip_level *vt_strips_course(const struct vt_watch_device *device, uint64_t now,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The screen of the live view: title, processes, devices, alerts, the table of lines, keys (see view.h). Where space
- * is short, each part leaves out its last rows; parts never overlap.
+ * The screen of the live view: title, processes, devices, alerts, the table of lines, keys (see view.h). If space is
+ * short, each part leaves out its last rows; parts never overlap.
  */
 #define _GNU_SOURCE /* strcasestr */
 #include "view.h"
@@ -109,7 +109,7 @@ static void draw_listed(const struct vt_watch_process *w, uint32_t index, bool s
     vt_screen_put(y, columns - length - 1, length, style, right);
 }
 
-/* All if there is space, else those around the selected one. */
+/* Draws all processes if there is space, else those around the selected one. */
 static int draw_processes(const struct vt_view *v, const struct vt_watch_frame *frame, int y,
                           int rows, int columns) {
     uint32_t most = rows < ROWS_FULL ? 1 : (uint32_t)rows / 5, first = 0;
@@ -183,7 +183,7 @@ static int compare_lines(const void *a, const void *b) {
         break;
     }
     if (!order)
-        order = i < k ? -1 : i > k; /* the frame has the largest first */
+        order = i < k ? -1 : i > k; /* the frame's order: the largest first */
     return sorted_by->inverted ? -order : order;
 }
 
@@ -283,7 +283,7 @@ static void draw_line(const struct vt_watch_process *w, const struct vt_watch_li
         vt_screen_put(y, columns - HINT, HINT, style, hint);
 }
 
-/* Information that the table omits in a narrow terminal: the verdict on the selected line. */
+/* Draws the verdict on the selected line, which the table omits in a narrow terminal. */
 static int draw_selected(const struct vt_view *v, const struct vt_watch_process *w, int end,
                          int columns) {
     bool any = false;
@@ -299,7 +299,7 @@ static int draw_selected(const struct vt_view *v, const struct vt_watch_process 
     return end - 1;
 }
 
-/* If there is space below the lines: their owners, from the last snapshot. */
+/* Draws the owners of the last snapshot, if there is space below the lines. */
 static void draw_kept(const struct vt_watch_process *w, int y, int end, int columns) {
     enum { LEAST = 4, KEPT_AT = HELD + BLOCKS + 2 };
     if (!w->owner_count || end - y < LEAST)
@@ -359,7 +359,7 @@ static void draw_footer(const struct vt_view *v, int y, int columns) {
     size_t count = v->pane == VT_PANE_LINES ? sizeof in_lines / sizeof *in_lines
                                             : sizeof in_pane / sizeof *in_pane;
     int x = 0;
-    vt_screen_blank(y, 0, columns, VT_SCREEN_NORMAL); /* alerts may need this row */
+    vt_screen_blank(y, 0, columns, VT_SCREEN_NORMAL); /* alerts may draw over this row */
     if (v->typing) {
         vt_screen_format(y, 0, columns, VT_SCREEN_HEAD, "filter: %s_", v->filter);
         return;

@@ -30,11 +30,11 @@ struct vt_view {
 
     enum vt_pane pane;
     char *text;        /* of the pane */
-    uint64_t text_of;  /* the process that it shows */
-    uint64_t text_key; /* of the line */
+    uint64_t text_of;  /* the process that `text` shows */
+    uint64_t text_key; /* its line */
     int text_columns;
-    enum vt_pane text_as; /* the pane it was made for */
-    int line_count;       /* of the text */
+    enum vt_pane text_as; /* the pane for which `text` was made */
+    int line_count;       /* of `text` */
     int scroll, shift;    /* its first visible line and column */
 
     char *status; /* replaces the list of keys until the next key, or for some seconds; NULL */
@@ -45,7 +45,7 @@ struct vt_view {
 
 void vt_view_free(struct vt_view *view);
 
-/* Sets the text of the last row. Takes it over. */
+/* Sets the text of the last row. Takes over `status`. */
 void vt_view_set_status(struct vt_view *view, char *status);
 
 /* The selected process. */

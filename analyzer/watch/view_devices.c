@@ -24,7 +24,7 @@ static void draw_bar(const struct vt_watch_device *s, int y, int x, int width) {
     vt_screen_put(y, x + width - 1, 1, VT_SCREEN_DIM, "]");
 }
 
-enum { COLUMNS_SIZE = 32 }; /* a compact row of this width also shows the device's size */
+enum { COLUMNS_SIZE = 32 }; /* from this width on, a compact row also shows the device's size */
 
 static int draw_compact(const struct vt_watch_device *s, int y, int columns) {
     const struct vt_device *d = s->device;
@@ -70,13 +70,13 @@ static void draw_legend(const struct vt_watch_device *s, int y, int columns) {
     }
 }
 
-/* Eighths of a cell's height, at least one if there is memory. */
+/* The height in eighths of a cell, at least one if there is memory. */
 static uint64_t eighths_of(uint64_t bytes, uint64_t highest, int height) {
     uint64_t eighths = (uint64_t)((double)bytes * height * 8 / (double)highest + 0.5);
     return eighths + (bytes && !eighths);
 }
 
-/* Memory in use, and above it the idle memory of caching allocators. */
+/* Draws memory in use, and above it the idle memory of caching allocators. */
 static void draw_course(const struct vt_watch_process *w, const struct vt_watch_device *s, int y,
                         int height, int columns) {
     int width = columns - 2;

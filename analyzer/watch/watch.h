@@ -2,9 +2,9 @@
 /*
  * Public header of watch/: the live view of running processes, from their logs alone.
  *
- * Invariants: the traced process is not touched, except when the user requests a snapshot. A refresh builds new
- * models; a frame has all data for the outputs. Names in it are untrusted: only screen.c and the writers output text,
- * and they make it printable. Uses base, log, model and report; receives the builder as an argument.
+ * Invariants: the view does not touch the traced process, except to request a snapshot for the user. A refresh builds
+ * new models; a frame has all data for the outputs. A frame's names are untrusted: only screen.c and the writers output
+ * text, and they make it printable. Uses base, logfile, model and report; receives the builder as an argument.
  *
  *     frame.h         the data shown at one moment
  *     sources.h       the logs that are followed
@@ -25,7 +25,7 @@ struct vt_watch_options {
     const struct vt_model_builder *builder;
     char *const *words; /* PIDs, logs, folders; none: the current folder */
     int word_count;
-    uint64_t interval; /* least ns between refreshes */
+    uint64_t interval; /* minimum ns between refreshes */
     bool once, json;
     uint32_t top;           /* lines of a process; 0: the format's default */
     const char *prometheus; /* a file; NULL */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns too few for a path, a line and a function. */
+/* With so few columns, a path, a line and a function do not fit. */
 enum { NARROW = 24 };
 
 char *vt_watch_words_state(const struct vt_watch_process *w) {
@@ -56,7 +56,7 @@ char *vt_watch_words_who(const struct vt_watch_process *w) {
     return s.text ? s.text : vt_strdup("");
 }
 
-/* The figures are the whole leak's, not the line's part of it. */
+/* Writes the growth of the whole leak, not of the line's part of it. */
 static void describe_growth(const struct vt_watch_process *w, const struct vt_leak *leak,
                             struct vt_string *s) {
     const struct vt_growth *g = leak->growth;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts shared by the screen, the plain frame and the JSON. The caller frees them, and makes them printable.
+ * Texts for the screen, the plain frame and the JSON. The caller frees them, and makes them printable.
  */
 #ifndef VRAMTRACE_ANALYZER_WATCH_WORDS_H
 #define VRAMTRACE_ANALYZER_WATCH_WORDS_H
@@ -20,7 +20,7 @@ char *vt_watch_words_place(const struct vt_watch_process *w, const struct vt_wat
 /* "pid 4711, rank 0". */
 char *vt_watch_words_who(const struct vt_watch_process *w);
 
-/* A line's verdict: "grows by 1.00 MiB per step; device full in 0:12:01", or for several lines of one leak "part of a
+/* A line's verdict: "grows by 1.00 MiB per step; device full in 0:12:01", or if its leak has several lines, "part of a
  * leak: 1.00 MiB per step; full in 0:12:01". NULL: none. */
 char *vt_watch_words_hint(const struct vt_watch_process *w, const struct vt_watch_line *line);
 

@@ -5,8 +5,8 @@
  * tests/sim/cuda_abi_sim.h.
  *
  * By default, these are our own declarations; no CUDA header is needed to build anything here. With
- * -DVT_USE_CUDA_HEADERS, they are the real <cuda.h> and <cuda_runtime_api.h>, with every symbol variant visible and none
- * renamed. Both have the same layouts; tests/sim/check_abi.py checks this.
+ * -DVT_USE_CUDA_HEADERS, the real <cuda.h> and <cuda_runtime_api.h> are used, with every symbol variant visible and
+ * none renamed. tests/sim/check_abi.py checks that the layouts are the same.
  */
 #ifndef VRAMTRACE_CUDA_ABI_H
 #define VRAMTRACE_CUDA_ABI_H
@@ -15,8 +15,8 @@
 
 #ifdef VT_USE_CUDA_HEADERS
 
-/* Declares cuMemAlloc beside cuMemAlloc_v2 and cuMemAllocAsync beside cuMemAllocAsync_ptsz, and
- * leaves no macro that renames one to the other. */
+/* Makes the headers declare both cuMemAlloc and cuMemAlloc_v2, both cuMemAllocAsync and cuMemAllocAsync_ptsz, with no
+ * macro that renames one to the other. */
 #define __CUDA_API_VERSION_INTERNAL 1
 #include <cuda.h>
 #include <cuda_runtime_api.h>

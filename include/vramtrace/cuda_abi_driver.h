@@ -12,7 +12,7 @@
 
 #include "cuda_abi_enums.h"
 
-/* Tables of facts, in a compact layout. */
+/* Types and constants, in a compact layout. */
 /* clang-format off */
 
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
@@ -113,7 +113,7 @@ typedef struct CUDA_CONDITIONAL_NODE_PARAMS {
     CUgraph *phGraph_out;
     CUcontext ctx;
 } CUDA_CONDITIONAL_NODE_PARAMS;
-/* Only memory nodes and the conditional node are spelled out; `words` keeps the size. */
+/* Only the members for memory nodes and conditional nodes are declared; `words` keeps the size. */
 typedef struct CUgraphNodeParams_st {
     CUgraphNodeType type;
     int reserved0[3];

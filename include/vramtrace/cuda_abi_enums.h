@@ -7,7 +7,7 @@
 #ifndef VRAMTRACE_CUDA_ABI_ENUMS_H
 #define VRAMTRACE_CUDA_ABI_ENUMS_H
 
-/* Tables of facts, in a compact layout. */
+/* Constants, in a compact layout. */
 /* clang-format off */
 
 typedef enum CUarray_format_enum {

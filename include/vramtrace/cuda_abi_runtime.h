@@ -9,7 +9,7 @@
 
 #include "cuda_abi_driver.h"
 
-/* Tables of facts, in a compact layout. */
+/* Types and constants, in a compact layout. */
 /* clang-format off */
 
 enum cudaError {

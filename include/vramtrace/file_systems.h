@@ -8,10 +8,10 @@
 
 #include <stddef.h>
 
-/* hangs when its server does, and so does every process that writes to it */
+/* if its server hangs, so does every process that writes to it */
 #define VT_FS_REMOTE 1u
 #define VT_FS_UNSURE                                                                               \
-    2u /* space that was allocated is not guaranteed, so a store to a mapped file may fail */
+    2u /* allocated space is not guaranteed, so a store to a mapped file may fail */
 
 /* VT_FS_* flags for a file system, by statfs(2)'s f_type; 0: like a local disk. */
 static inline unsigned vt_file_system(long type) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Recognizes a known library by its file name: a stem listed in libraries.def, then ".so" and a version
- * (libcublas.so.12.4). Wheel repair tools insert a hash before ".so" (libcublas-1a2b3c4d.so.12), extension modules their
- * ABI (x.abi3.so).
+ * (libcublas.so.12.4). Wheel repair tools insert a hash before ".so" (libcublas-1a2b3c4d.so.12); extension modules have
+ * their ABI there (x.abi3.so).
  */
 #ifndef VRAMTRACE_LIBRARY_H
 #define VRAMTRACE_LIBRARY_H
@@ -33,7 +33,7 @@ static inline bool vt_library_is_cuda(const struct vt_library *row) {
     return row && row->what <= VT_LIBRARY_RUNTIME;
 }
 
-/* The stem within a path, and its *length; length 0: not a library's name. */
+/* Returns the stem within a path, and its length in *length; length 0: not a library's name. */
 static inline const char *vt_library_stem(const char *path, size_t *length) {
     static const char hex[] = "0123456789abcdef";
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *end;

@@ -31,38 +31,41 @@ struct vt_chunk_header {
     uint64_t zero[2];
 };
 static_assert(sizeof(struct vt_chunk_header) == 64, "one cache line");
-/* The header may be a copy made while it changed, word by word, in any order. */
+/* Also safe for a copy of a header that was made while its words changed, in any order. */
 static inline bool vt_chunk_is_finished(const struct vt_chunk_header *c) {
     return c->finished == c->generation + 1;
 }
 
-/* Recycled chunks. LOG.summary holds the state of a reader of the log at one moment. Once it is on the disk, another
- * process, the compactor, gives back the chunks that it covers: finished ones whose records are all in the summary. Only
- * chunks of records are given back, never those of a log that is written in blocks.
+/* Recycled chunks. LOG.summary holds the state of a reader of the log at one moment. Once the summary is on the disk,
+ * another process, the compactor, gives back the chunks that it covers: finished ones whose records are all in the
+ * summary. Only chunks of records are given back, never those of a log that is written in blocks.
  *
  * The compactor, for a chunk of generation g:
- *   1. sets header.summary. A reader compares it before and after reading, to know that nothing was given back meanwhile;
+ *   1. sets header.summary. A reader compares this field before and after reading, to know that no chunk was given back
+ *      meanwhile;
  *   2. zeroes the chunk behind its header, which stays as it is, and waits until the zeroes are on the disk: pages are
  *      written in any order, and after a power cut an old page must not follow new ones;
- *   3. puts vt_free_chunk(g, number) into an empty place of header.free_chunks.
- * A compactor may die anywhere, and the next one does not know where. For a chunk that the summary covers in generation g,
- * it checks first whether everything behind the header is zero, then whether the generation is still g. If the generation is
- * higher, a thread has the chunk. If it is g and all is zero, step 2 was done: it resumes with step 3, and the word may then
- * be in two places. If not all is zero, step 2 was not completed, so no thread can have the chunk: it resumes with step 2.
+ *   3. puts vt_free_chunk(g, number) into an empty element of header.free_chunks.
+ * A compactor may die at any step, and the next one does not know at which. For a chunk that the summary covers in
+ * generation g, it checks first whether everything behind the header is zero, then whether the generation is still g.
+ * If the generation is higher, a thread has the chunk. If it is g and all is zero, step 2 was done: the compactor
+ * resumes with step 3, and the word may then be in two elements. If not all is zero, step 2 was not completed, so no
+ * thread can have the chunk: the compactor resumes with step 2.
  *
  * A thread that needs a chunk:
  *   1. maps the chunk that a word in header.free_chunks names;
- *   2. sets its generation from g to g + 1 by compare-and-swap. Only one thread can succeed; it owns the chunk. If the
- *      generation is another one, the word is out of date;
+ *   2. sets its generation from g to g + 1 by compare-and-swap. Only one thread can succeed; it owns the chunk. If it
+ *      has another generation, the word is out of date;
  *   3. clears the word, also by compare-and-swap, because another thread may have cleared it;
  *   4. sets tid and taken, and writes records.
- * `finished` is not touched: it names the generation, so it never matches the next one.
+ * `finished` is left as it is: it contains the old generation, so it does not match the new one.
  *
  * A reader loads header.summary, reads the summary, reads each chunk's header and then its records, and loads
- * header.summary again. If it is unchanged, the records belong to the generation in the header. They are new if that
- * generation is higher than the summary's. (tests/unit/preload/log/recycle_model_test.c tries all orders.)
+ * header.summary again. If that field is unchanged, the records belong to the generation in the chunk's header. They
+ * are new if that generation is higher than the summary's. (tests/unit/preload/log/recycle_model_test.c tries all
+ * orders.)
  *
- * A free chunk, as one word of header.free_chunks; 0: an empty place: */
+ * A free chunk, as one word of header.free_chunks; 0: an empty element: */
 #define VT_FREE_CHUNKS    128
 #define VT_FREE_KEPT_MOST 8u /* at the bound, at most this many are reserved for entries */
 static inline uint64_t vt_free_chunk(uint64_t generation, uint32_t number) {

@@ -4,16 +4,16 @@
  *
  * There is one file per process, made of 64 KiB chunks. Chunk 0 is the file header; a few chunks contain the slots in which
  * threads announce their next records. Every other chunk belongs to one thread at a time, and only that thread writes into
- * it. A record is published by one release store of its first word. So a reader that stops at the first zero word of a chunk
- * has every whole record and nothing else, at any moment, even after SIGKILL.
+ * it. A record is published by one release store of its first word. So a reader that stops at a chunk's first zero word
+ * gets exactly the complete records, at any time, even after SIGKILL.
  *
  * The byte order is the machine's (little-endian on every machine that has a CUDA driver); a reader that finds the magic
  * reversed reports that. Offsets and sizes are in bytes; everything is 8-byte aligned.
  *
  * The contents of this file and records.def never change: every later release reads version 1 (tests/logs/1, and
- * tests/cases/115-frozen-logs). A new fact gets a record type from 0x80, which older readers skip by its length, or bytes
- * that are zero here. A change that older readers would misread (a new event or kind of memory) raises VT_LOG_VERSION, and
- * they refuse it; version 1 stays readable, and logs of both versions may lie in one folder.
+ * tests/cases/115-frozen-logs). New information gets a record type from 0x80, which older readers skip by its length,
+ * or bytes that are zero here. A change that older readers would misread (a new event or kind of memory) raises
+ * VT_LOG_VERSION, so that they refuse the log; version 1 stays readable, and one folder may hold logs of both versions.
  */
 #ifndef VRAMTRACE_LOG_FORMAT_H
 #define VRAMTRACE_LOG_FORMAT_H
@@ -40,7 +40,7 @@ enum vt_log_clock {
 };
 
 enum vt_exit {
-    VT_EXIT_NONE = 0,     /* still running, or died without notice */
+    VT_EXIT_NONE = 0,     /* still running, or ended unnoticed */
     VT_EXIT_EXITED = 1,   /* exit, _exit, quick_exit, return from main; or see VT_FLAG_BARE_END */
     VT_EXIT_EXEC = 2,     /* replaced itself by exec */
     VT_EXIT_SIGNALED = 3, /* written by `vramtrace run`, which saw it die */
@@ -52,7 +52,7 @@ enum vt_drop {
     VT_DROP_NESTED = 1,    /* a signal handler allocated while its thread was recording */
     VT_DROP_NO_MEMORY = 2, /* no memory for the tracer's own tables */
     VT_DROP_LOG_LOST = 3,  /* our descriptor is gone, and the file cannot be opened again */
-    VT_DROP_STACKS = 4,    /* not events: stacks and names that got no number or no space */
+    VT_DROP_STACKS = 4,    /* not events: stacks and names without a number or space */
     VT_DROP_LIVE = 5,      /* not events: allocations that did not fit into the live table */
     VT_DROP_UNKNOWN = 6,   /* not events: CUDA calls whose real function was not found */
     VT_DROP_BOUND = 7,     /* the log has reached its limit (VRAMTRACE_MAX_LOG) */
@@ -130,11 +130,10 @@ struct vt_log_live_chunk {
  *     16    8 number of the previous chunk of slots; 0: none
  *     24   40 zero
  *     64      slots, each a cache line, so that threads do not wait for each other:
- *      0    8 entered_at: ticks since start, set before the thread stamps an event and cleared
- *             (0) after the event is published (atomic). No record older than the smallest
- *             entered_at of all slots can still appear.
- *      8    4 tid of the thread that last took a chunk (atomic); VT_SLOT_OF_SNAPSHOT: no thread has
- *             it. entered_at is then the time of a snapshot whose records are not complete yet.
+ *      0    8 entered_at: ticks since start, set before the thread stamps an event and cleared (0) after the event is
+ *             published (atomic). No later record can be older than the smallest entered_at of all slots.
+ *      8    4 tid of the thread that last took a chunk (atomic); VT_SLOT_OF_SNAPSHOT: no thread; entered_at is the time
+ *             of a snapshot whose records are not complete yet.
  *     12   52 zero
  */
 struct vt_log_slot {
@@ -154,23 +153,22 @@ struct vt_log_slots {
 };
 static_assert(sizeof(struct vt_log_slots) == VT_CHUNK_BYTES, "one chunk");
 #define VT_SLOT_OF_SNAPSHOT UINT32_MAX
-/* The slot handed out as the n-th, counted from 0. 16 threads get slots in different pages, because processors fetch
- * neighbouring lines together. */
+/* The position of the n-th slot handed out, from 0. 16 consecutive threads get slots in different pages, because
+ * processors fetch neighbouring lines together. */
 static inline uint32_t vt_log_slot_place(uint32_t n) {
     return (n + 1) % 16 * 64 + (n + 1) / 16 - 1;
 }
 
 /* Records. The first word of every record:
  * OFFSET SIZE DESCRIPTION
- *      0    1 type: enum vt_record, a row of records.def (0: the chunk ends here so far)
+ *      0    1 type: enum vt_record, a row of records.def (0: nothing written from here on yet)
  *      1    1 kind: enum vt_kind, or 0
- *      2    2 hook: the API's id in hooks.def; the runtime call's (cudaMalloc), not the driver's
+ *      2    2 hook: the function's id in hooks.def; inside a runtime call (cudaMalloc), the runtime's
  *      4    4 types below 0x80: the stack's number, 0 = unknown; the type determines the length
  *             types from 0x80:  the record's length in bytes, a multiple of 8
  * Types 0x40 to 0x5f are short forms, whose only whole byte is the type: log_short.h.
  * The second word of every other type below 0x80: `when` = device << 56 | ticks since start (56 bits: 277
- * days at 3 GHz). Device VT_DEVICE_UNKNOWN: no context whose creation we saw; VT_DEVICE_HOST: host
- * memory.
+ * days at 3 GHz). Device VT_DEVICE_UNKNOWN: in no context that we saw created; VT_DEVICE_HOST: host memory.
  */
 enum vt_record {
     VT_REC_NONE = 0x00,
@@ -179,8 +177,8 @@ enum vt_record {
 #include "vramtrace/records.def"
 };
 
-/* The kind of memory. It determines what ends the memory (vt_kind_owner), which totals it counts in (vt_kind_layer),
- * and what its address means (vt_kind_space). Append, never reuse. */
+/* The kind of memory. It determines whether a context's end frees it (vt_kind_owner), which totals it counts in
+ * (vt_kind_layer), and its address space (vt_kind_space). Append, never reuse. */
 enum vt_kind {
     VT_KIND_NONE = 0,
     VT_KIND_DEVICE = 1,        /* cuMemAlloc, cuMemAllocPitch */
@@ -210,11 +208,11 @@ enum vt_owner { VT_OWNER_NONE = 0, VT_OWNER_CONTEXT = 1 };
 
 /* An address space: two live allocations in the same space never have the same address. */
 enum vt_space {
-    VT_SPACE_DEVICE = 0,     /* device address: what cuMemFree and cuMemFreeAsync free */
-    VT_SPACE_HOST = 1,       /* host address: what cuMemFreeHost frees */
+    VT_SPACE_DEVICE = 0,     /* device address, freed by cuMemFree and cuMemFreeAsync */
+    VT_SPACE_HOST = 1,       /* host address, freed by cuMemFreeHost */
     VT_SPACE_BLOCK = 2,      /* a framework block's device address */
     VT_SPACE_OBJECT = 3,     /* not an address: an array's handle, or the tracer's own number */
-    VT_SPACE_REGISTERED = 4, /* host address: what cuMemHostUnregister ends */
+    VT_SPACE_REGISTERED = 4, /* host address, ended by cuMemHostUnregister */
     VT_SPACES = 5
 };
 
@@ -236,8 +234,8 @@ static inline enum vt_layer vt_kind_layer(unsigned kind) {
     }
 }
 
-/* The space of a kind's addresses. The tracer's and the analyzer's tables are keyed by it: a free
- * names an address and a space, and need not know the kind. */
+/* The space of a kind's addresses. The tracer's and the analyzer's tables use it as a key: a free has an address and a
+ * space, but not always the kind. */
 static inline enum vt_space vt_kind_space(unsigned kind) {
     switch (kind) {
     case VT_KIND_HOST:
@@ -256,8 +254,8 @@ static inline enum vt_space vt_kind_space(unsigned kind) {
     }
 }
 
-/* Whether a successful call returned no memory, as cudaMalloc(&p, 0) does; it is then not counted. An array counts as
- * memory even if its format has an unknown size. */
+/* Whether a successful call returned no memory, as cudaMalloc(&p, 0) does; such a call is not counted. An array counts
+ * as memory even if its size is unknown. */
 static inline bool vt_is_no_memory(uint64_t address, uint64_t size, unsigned kind) {
     return address == 0 || (size == 0 && vt_kind_space(kind) != VT_SPACE_OBJECT);
 }
@@ -313,13 +311,13 @@ static inline uint32_t vt_word_high(uint64_t w) {
     return (uint32_t)(w >> 32);
 }
 
-/* Who refused an allocation: the driver (0), or the tracer before the driver saw it. */
+/* Who refused an allocation: the driver (0), or the tracer before the call. */
 enum vt_fail_flag {
     VT_FAIL_LIMIT = 1,    /* it would have exceeded VRAMTRACE_LIMIT */
     VT_FAIL_INJECTED = 2, /* VRAMTRACE_INJECT selected it */
 };
 
-/* What a POOLINFO record reports. */
+/* A POOLINFO record's figure. */
 enum vt_pool_figure {
     VT_POOL_RESERVED = 1, /* bytes that the pool now holds from the device */
     VT_POOL_RESERVED_HIGH = 2,
@@ -334,8 +332,8 @@ enum vt_object {
     VT_OBJECT_GRAPHICS = 4,
     VT_OBJECT_EXTERNAL = 5,
     VT_OBJECT_LIMIT = 6, /* not an object: cuCtxSetLimit; handle = limit << 56 | value */
-    /* Not an object: graphs launched so far, in `handle`, as counted when memory is allocated and when the process
-     * ends. The flag is VT_OBJECT_MAPPED. */
+    /* Not an object: `handle` is the number of graphs launched so far, written when memory is allocated and when the
+     * process ends. The flag is VT_OBJECT_MAPPED. */
     VT_OBJECT_LAUNCHES = 7
 };
 enum vt_object_flag {
@@ -369,7 +367,8 @@ enum vt_device_flag { VT_DEVICE_HAS_UUID = 1 };
 enum vt_gpu_flag { VT_GPU_HAS_UUID = 1 };
 
 /* A step of a path to an allocation. Name and type are text. The type is the class of the object that the step leads
- * to: Python's, with its module if that is not builtins (`collections.deque`), or C++'s. Append, never reuse. */
+ * to: a C++ class, or a Python class, with its module unless that is builtins (`collections.deque`). Append, never
+ * reuse. */
 enum vt_step {
     VT_STEP_NONE = 0,
     /* roots */
@@ -399,8 +398,8 @@ enum vt_step_flag {
     VT_STEP_IN_DOUBT = 4
 };
 
-/* A CLASS step's `address`. It describes nodes of a graph that are folded into few steps: the longest row of
- * consecutive such objects, and the number of CLASS objects on the longest path through this step. */
+/* A CLASS step's `address`. It describes a graph whose nodes are folded into few steps: the longest row of consecutive
+ * objects of this step, and the number of CLASS objects on the longest path through it. */
 static inline uint64_t vt_step_chain(uint32_t row, uint32_t length) {
     return (uint64_t)length << 32 | row;
 }
@@ -411,7 +410,7 @@ static inline uint32_t vt_step_length(uint64_t chain) {
     return (uint32_t)(chain >> 32);
 }
 
-/* The `address` of other steps, if each of its objects is a bounded container: its entries and its capacity. */
+/* The `address` of any other step whose objects are all bounded containers: entries and capacity. */
 static inline uint64_t vt_step_limit(uint32_t entries, uint32_t capacity) {
     return (uint64_t)capacity << 32 | entries;
 }
@@ -429,7 +428,7 @@ static inline uint8_t vt_around_half(uint8_t byte) {
     return byte < VT_AROUND_ONES ? byte : byte == 255 ? VT_AROUND_ONES : VT_AROUND_OTHER;
 }
 
-/* The role of memory, as seen by its owners: a bit for each that was found on any path to it. */
+/* The roles of memory, by its owners: a bit for each role found on any path to it. */
 enum vt_role {
     VT_ROLE_PARAMETER = 1, /* in a PyTorch Module's `_parameters` */
     VT_ROLE_GRADIENT = 2,  /* of a tensor: AutogradMeta::grad_ */
@@ -448,8 +447,9 @@ enum vt_snapshot_why {
     /* objects that remained after the first of exit's handlers, for verdicts */
     VT_SNAPSHOT_EXITED = 6
 };
-/* Why a snapshot was not taken: no room for a copy (estimated); the copy ended itself or was killed when memory ran
- * out; the memory cannot be copied; the available room is unknown; a copy would be in another namespace. */
+/* Why a snapshot was not taken: too little memory for a copy (estimated); the copy ended itself or was killed when
+ * memory ran out; the memory cannot be copied; the available memory is unknown; a copy would be in another
+ * namespace. */
 enum vt_missed {
     VT_MISSED_NO_ROOM = 1,
     VT_MISSED_LEFT,
@@ -458,8 +458,8 @@ enum vt_missed {
     VT_MISSED_NAMESPACE
 };
 enum vt_snapshot_flag {
-    VT_SNAPSHOT_PARTIAL = 1,  /* a bound was reached, or something could not be read */
-    VT_SNAPSHOT_IN_PLACE = 2, /* taken of memory while it changed, not of a copy; always partial */
+    VT_SNAPSHOT_PARTIAL = 1,  /* a limit was reached, or something could not be read */
+    VT_SNAPSHOT_IN_PLACE = 2, /* read from changing memory, not from a copy; always partial */
 };
 
 /* An entry of OWNED. */
@@ -469,7 +469,7 @@ struct vt_owned {
     uint32_t step;       /* the path's last step */
     uint16_t roles;      /* enum vt_role; the same in all entries of one allocation */
     uint16_t holders;    /* owners seen on any path, at least 1; 65535: that many or more */
-};                       /* step 0: see records.def; `roles` has the upper half of its figure */
+};                       /* step 0: see records.def; `roles` is the upper half of the size */
 static_assert(sizeof(struct vt_owned) == 16, "byte table");
 
 #define VT_SAMPLE_UNKNOWN UINT64_MAX
@@ -483,8 +483,8 @@ static_assert(sizeof(struct vt_owned) == 16, "byte table");
 static inline uint64_t vt_frame_python(uint32_t code, uint32_t line) {
     return VT_FRAME_PYTHON | (uint64_t)(code & 0x3fffffff) << 32 | line;
 }
-/* Only as the last word: the thread worked for another one that waited for it, and that thread's stack follows. Bits
- * 0-31: the stack's number. */
+/* Only as the last word: another thread waited for this one's work, and its stack continues this one. Bits 0-31: that
+ * stack's number. */
 #define VT_FRAME_CALLER (VT_FRAME_PYTHON | VT_FRAME_INTERPRETER)
 static inline uint64_t vt_frame_caller(uint32_t stack) {
     return VT_FRAME_CALLER | stack;
@@ -497,11 +497,11 @@ static inline bool vt_frame_is_caller(uint64_t word) {
 #include "log_scan.h"
 #include "log_short.h"
 
-/* A caching allocator's blocks are ALLOC and FREE records of kind VT_KIND_BLOCK. Their device is the framework's, which
- * some versions report wrongly; the driver allocation that contains the address is more reliable. A block that is
- * allocated at a live block's address replaces it: a FREE of the old one precedes the ALLOC in the same chunk. Old
- * versions identify a block by a host address of their own. Such a block lies in no driver allocation, but still counts
- * as a block. */
+/* A caching allocator's blocks are ALLOC and FREE records of kind VT_KIND_BLOCK. Their device is reported by the
+ * framework, by some versions wrongly; the driver allocation that contains the address is more reliable. A block
+ * allocated at a live block's address replaces that block: a FREE of the old one precedes the ALLOC in the same chunk.
+ * Old versions identify a block by a host address of their own. Such a block lies in no driver allocation, but still
+ * counts as a block. */
 
 /* The records' structs, struct vt_rec_alloc and so on; records.def is their byte table. */
 #define VT_EVENT(number, NAME, name, bytes, kind, fields)                                          \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of log_format.h: the file beside a log with what NVML reported. */
+/* A part of log_format.h: the file beside a log that holds NVML's reports. */
 #ifndef VRAMTRACE_LOG_NVML_H
 #define VRAMTRACE_LOG_NVML_H
 
-/* The file LOG.nvml: NVML's reports while `vramtrace run` ran. It lies beside the log LOG, and its header identifies that
- * log. Only the sampler writes it, by appending: this header, then GPU and SAMPLE records, nothing else. A reader ignores a
- * truncated last record. The log itself never has these records.
+/* The file LOG.nvml lies beside the log LOG and holds NVML's reports from the time of `vramtrace run`. Its header
+ * identifies the log. Only the sampler writes it, by appending: this header, then only GPU and SAMPLE records. A reader
+ * ignores a truncated last record. The log itself never has these records.
  * OFFSET SIZE DESCRIPTION
  *      0    8 magic, VT_NVML_MAGIC
  *      8    4 version written: VT_LOG_VERSION

@@ -7,9 +7,10 @@ enum vt_scan_flag {
     VT_SCAN_STOPPED = 1,  /* the scan was abandoned; a NOTE gives the reason */
     VT_SCAN_IN_DOUBT = 2, /* memory that may hold pointers could not be read */
     VT_SCAN_CUT = 4,      /* more allocations were lost than are listed */
-    /* some are pointed to only from heaps other than the C library's, whose freed blocks cannot be recognized */
+    /* some allocations are pointed to only from other heaps than the C library's, whose freed blocks cannot be
+     * recognized */
     VT_SCAN_BY_UNKNOWN = 8,
-    /* the embedding program resumed after Python's end: owners found then no longer hold */
+    /* the embedding program continued after Python's end: owners found at that end are out of date */
     VT_SCAN_WENT_ON = 16
 };
 

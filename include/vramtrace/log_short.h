@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A part of log_format.h: the short forms of ALLOC, FREE and STACK, which make up most of a log. A writer may use the long
- * form of records.def at any time, and must where a field does not fit. Readers expand short records as soon as they read
- * them.
+ * A part of log_format.h: the short forms of ALLOC, FREE and STACK, which make up most of a log. A writer may always
+ * use the long form of records.def, and must use it if a field does not fit. Readers expand short records as soon as
+ * they read them.
  *
- * The fields that one loop's records share (kind, device, hook, context, the address's upper bits) are in a TEMPLATE record
- * before them, under one of 16 slot numbers. Nothing carries over from one chunk to the next: a chunk begins with no
+ * Fields that a loop's records share (kind, device, hook, context, the address's upper bits) are in an earlier TEMPLATE
+ * record, which has one of 16 slot numbers. Nothing carries over from one chunk to the next: a chunk begins with no
  * template, no frame and the time 0.
  *
  * SHORT FREE, 8 bytes
@@ -24,9 +24,9 @@
  *  64-97  bits 4-37 of the address, as above
  * 98-127  size in bytes
  *
- * A SHORT STACK (records.def) names frame words by their indices in a table, which is empty when the chunk begins. Where
- * an index has the bit VT_SHORT_FRAME_NEW, its word follows the indices, in their order, and is added to the table at that
- * index.
+ * A SHORT STACK (records.def) names frame words by their indices in a table, which is empty when the chunk begins. If
+ * an index has the bit VT_SHORT_FRAME_NEW, its word follows the indices, in the same order, and is added to the table
+ * at that index.
  */
 #ifndef VRAMTRACE_LOG_SHORT_H
 #define VRAMTRACE_LOG_SHORT_H

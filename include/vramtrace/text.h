@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sizes and numbers as text, read and written by the same rules in the tracer and in the command.
- * No C library calls, because the tracer runs in a process that is not its own.
+ * Sizes and numbers as text, read and written by the same rules in the tracer and in the command. No C library calls,
+ * because the tracer runs inside another program's process.
  */
 #ifndef VRAMTRACE_TEXT_H
 #define VRAMTRACE_TEXT_H
@@ -13,7 +13,7 @@
 
 __extension__ typedef unsigned __int128 vt_text_wide;
 
-/* Writing: each function returns the end, where it puts a NUL. */
+/* Writing: each function ends the text with a NUL and returns that position. */
 
 static inline char *vt_text_put(char *at, const char *text) {
     while (*text)
@@ -69,7 +69,7 @@ static inline char *vt_text_put_utf8(char *at, uint32_t c) {
     return at;
 }
 
-/* Text that may be shown to people. */
+/* Text that is safe to show. */
 
 /* The length in bytes of the UTF-8 character at `text`, where `left` bytes are readable; 0 if it is not valid. */
 static inline unsigned vt_text_utf8(const char *text, size_t left) {
@@ -97,9 +97,9 @@ static inline uint32_t vt_text_character(const char *text, unsigned length) {
     return c;
 }
 
-/* The length of the character at `text` if it may be shown, else 0. Not shown: invalid UTF-8; characters that a
- * terminal obeys, that end a line, turn the direction of writing or are invisible, by which one name could pose as
- * another; and the start of a command that a CI service obeys anywhere in its log ("##[", "##vso["). */
+/* The length of the character at `text` if it may be shown, else 0. Not shown: invalid UTF-8; characters that control a
+ * terminal, end a line, change the direction of writing or are invisible, so that one name could pose as another; and
+ * the start of a command that a CI service obeys anywhere in its log ("##[", "##vso["). */
 static inline unsigned vt_text_shown(const char *text, size_t left) {
     static const uint32_t hidden[][2] = {
         {0, 0x1f},          {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},
@@ -197,7 +197,8 @@ static inline int vt_text_read_share(const char *text, uint32_t *millionths) {
 enum vt_text_trigger { VT_TRIGGER_END = 1, VT_TRIGGER_OOM = 2, VT_TRIGGER_PHASE = 4 };
 #define VT_TEXT_TRIGGERS "a list of end, oom and phase:NAME, or off"
 
-/* The item at `text`: its length up to a comma or the end, and its trigger; 0: not one of them. */
+/* Reads the item at `text`, up to a comma or the end. Returns its trigger, and its length in *length; 0: not a
+ * trigger. */
 static inline unsigned vt_text_read_trigger(const char *text, uint32_t *length) {
     static const char *const words[] = {"end", "oom", "phase:"};
     *length = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fixed-size items, identified by a number from 1, allocated and freed without locks or malloc.
- * Blocks are never unmapped, so a thread may read an item while another frees it. For graph.c.
+ * Blocks are never unmapped, so a thread may read an item while another frees it. Used by graph.c.
  */
 #ifndef VT_PRELOAD_ARENA_H
 #define VT_PRELOAD_ARENA_H
@@ -19,7 +19,7 @@ struct vt_item {
 
 struct vt_arena {
     uint32_t bytes;                         /* size of an item */
-    uint32_t used;                          /* atomic: how many numbers were ever allocated */
+    uint32_t used;                          /* atomic: highest number ever allocated */
     uint64_t free;                          /* atomic: changes << 32 | first free item (0: none) */
     unsigned char *blocks[VT_ARENA_BLOCKS]; /* atomic */
 };

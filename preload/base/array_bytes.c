@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "array_bytes.h"
 
-/* The unit in which a format's size is given: bytes per channel of an element, bytes per 4 x 4 block, or (for a picture
- * of several planes) bytes per 2 x 2 elements. */
+/* A format's size, in one of three units: bytes per channel of an element, bytes per 4 x 4 block, or (for a picture of
+ * several planes) bytes per 2 x 2 elements. */
 struct shape {
     uint8_t channel, block, picture;
 };
@@ -95,14 +95,14 @@ uint64_t vt_array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels) {
     if (!d || d->Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING))
         return 0;
     struct shape shape = shape_of((unsigned)d->Format);
-    /* Depth counts layers and cube faces, whose number does not shrink from level to level. */
+    /* Depth then counts layers and cube faces, which do not shrink from level to level. */
     bool layered = d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
     uint64_t width = d->Width, height = at_least_1(d->Height), depth = at_least_1(d->Depth);
     uint64_t bytes = 0;
     for (unsigned level = 0; level < at_least_1(levels); level++) {
         bytes += plane_bytes(shape, d->NumChannels, width, height) * depth;
         if (width <= 1 && height <= 1 && (layered || depth <= 1))
-            break; /* a mip chain ends here, however many levels were asked for */
+            break; /* a mip chain ends here, even if more levels were requested */
         width = at_least_1(width / 2);
         height = at_least_1(height / 2);
         depth = layered ? depth : at_least_1(depth / 2);

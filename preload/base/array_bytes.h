@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The size of a CUDA array, computed from its description alone: width x height x depth (or layers) x bytes per
- * element, summed over the mip levels. The driver may round up to its tiles; we do not ask it. For wrap_array.c and
+ * element, summed over the mip levels. The driver may round up to its tiles, which we ignore. Used by wrap_array.c and
  * the tests.
  */
 #ifndef VT_PRELOAD_ARRAY_BYTES_H

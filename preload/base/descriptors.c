@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens files above descriptor 2 (see descriptors.h). The kernel gives the lowest free number, so free ones of 0 to 2
- * are filled first, with O_PATH descriptors: a read or write fails with EBADF, as on a closed one. Opening first and
- * then moving the descriptor up would leave a moment in which another thread's output goes into the file. A child must
- * not inherit the fillers, since nothing would close them there: a fork waits (locks.h), and if it waited in vain, the
- * child closes them.
+ * Opens files above descriptor 2 (see descriptors.h). The kernel gives the lowest free number, so we first fill the
+ * free numbers from 0 to 2 with O_PATH descriptors, on which a read or write fails with EBADF, as on a closed one. If
+ * we opened the file first and moved its descriptor up, another thread's output could go into the file in between. A
+ * child must not inherit the fillers, since nothing would close them there: a fork waits (locks.h), and if it waited in
+ * vain, the child closes them.
  *
  * Called by all code that opens files, by nvtx.c and stack.c, which load libraries, and by fork.c.
  */
@@ -24,7 +24,7 @@
 static uint32_t filling[LEAST];       /* atomic: threads that fill it, or try to */
 static __thread uint32_t mine[LEAST]; /* ... this thread's part */
 
-/* Uses fstat because the log needs it in any case: a seccomp filter may allow no other call. */
+/* Uses fstat, which the log needs anyway, because a seccomp filter may allow no other call. */
 static unsigned closed_ones(void) {
     unsigned closed = 0;
     struct stat st;
@@ -88,14 +88,13 @@ void vt_descriptors_forked(void) {
 }
 
 long vt_descriptors_open(const char *path, int flags, unsigned mode) {
-    /* A handler would see the fillers, and could jump out. */
+    /* Signals are held: a handler would see the fillers, and could jump out. */
     unsigned closed = closed_ones();
     uint64_t held = closed ? vt_sys_hold_signals() : 0;
     unsigned filled = closed ? vt_descriptors_fill() : 0;
     long fd = VT_SYS4(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
     vt_descriptors_clear(filled);
-    /* Another thread had one of these numbers: ours, which had filled it, or the program's, which has just closed
-     * it. */
+    /* Another thread's use of this number has just ended: it was our filler, or the program closed it. */
     if (fd >= 0 && fd < LEAST) {
         long high = VT_SYS3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, LEAST);
         VT_SYS1(SYS_close, fd);

@@ -6,8 +6,8 @@
 #ifndef VT_PRELOAD_DESCRIPTORS_H
 #define VT_PRELOAD_DESCRIPTORS_H
 
-/* vt_descriptors_fill opens O_PATH descriptors on those of 0 to 2 that are closed, and returns them as a bit set. Reads
- * and writes on them still fail with EBADF. A fork waits until they are cleared. */
+/* vt_descriptors_fill opens an O_PATH descriptor for each closed one from 0 to 2, and returns a bit set of them. Reads
+ * and writes on these still fail with EBADF. A fork waits until they are cleared. */
 unsigned vt_descriptors_fill(void);
 void vt_descriptors_clear(unsigned filled);
 void vt_descriptors_forked(
@@ -17,7 +17,7 @@ void vt_descriptors_forked(
 /* Opens a file, close-on-exec. Returns its descriptor, or negative errno. */
 long vt_descriptors_open(const char *path, int flags, unsigned mode);
 
-/* Loads a library. Needed because the loader opens a file. Returns NULL on failure. */
+/* Loads a library, for which the loader opens a file. Returns NULL on failure. */
 void *vt_descriptors_dlopen(const char *path, int flags);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * Symbols of loaded objects, read from the objects' own tables.
  *
- * Why not dlsym: we export dlsym, so our own calls would come back to us; it leaves a message for the program's next
- * dlerror; and for an object opened RTLD_LOCAL it needs a handle. Called by libc.c (to find the C
- * library's dlsym) and by interpose/.
+ * Why not dlsym: we export dlsym, so our own calls would reach our export; dlsym leaves a message for the program's
+ * next dlerror; and for an object opened RTLD_LOCAL it needs a handle. Called by libc.c (to find the C library's dlsym)
+ * and by interpose/.
  */
 #define _GNU_SOURCE
 #include "elf.h"
@@ -17,8 +17,7 @@ struct search {
     struct vt_elf *out;
 };
 
-/* The loader may have relocated the addresses in a dynamic section (glibc does), or they are still
- * offsets (vDSO). */
+/* The addresses in a dynamic section may be relocated by the loader (glibc does that) or still be offsets (vDSO). */
 static const void *at(const struct vt_elf *o, ElfW(Addr) value) {
     return (const void *)(value < o->bias ? value + o->bias : value);
 }
@@ -246,7 +245,7 @@ static const ElfW(Sym) *
 
 void *vt_elf_symbol(const struct vt_elf *object, const char *name, const char *version) {
     const ElfW(Sym) *symbol = symbol_of(object, name, version);
-    /* An indirect function's address is that of the code that selects the real one. */
+    /* An indirect function's symbol is the resolver, which selects the real function. */
     return symbol && ELF64_ST_TYPE(symbol->st_info) != STT_GNU_IFUNC
                ? (void *)(object->bias + symbol->st_value)
                : NULL;
@@ -261,7 +260,7 @@ bool vt_elf_function(const struct vt_elf *object, const char *name, struct vt_ra
     return true;
 }
 
-/* The number of symbols in a table, from the end of the last chain. */
+/* The number of symbols in a table; the GNU hash table has it only as the end of the last chain. */
 static uint32_t count_symbols(const struct vt_elf_tables *t) {
     if (t->hash)
         return t->hash[1];

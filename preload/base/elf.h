@@ -33,7 +33,7 @@ struct vt_elf_tables {
     const uint32_t *gnu_hash;
     const uint32_t *hash;
     const char *soname;
-    const ElfW(Rela) * relocations[2]; /* relocations of its calls, and the others */
+    const ElfW(Rela) * relocations[2]; /* for its calls, and others */
     size_t relocation_bytes[2];
 };
 
@@ -67,8 +67,8 @@ bool vt_elf_behind(const void *after, const char *symbol, struct vt_elf *out);
 /* The address range of a function that this object defines, by its symbol's size. False: none. */
 bool vt_elf_function(const struct vt_elf *object, const char *name, struct vt_range *out);
 
-/* The range from the first to the last exported function whose name begins with one of the prefixes. False: there are
- * none. */
+/* The range from the first to the last exported function whose name begins with one of the prefixes. False: no such
+ * function. */
 bool vt_elf_functions(const struct vt_elf *object, const char *const prefixes[2],
                       struct vt_range *out);
 

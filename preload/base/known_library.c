@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds the loaded modules that are known libraries: CUDA's own, and caching allocators, which keep driver memory by
- * design. The analyzer classifies such memory by the same list, whatever a search of the process would find. So it is
- * not searched for, which saves most PyTorch processes the search (scan/).
+ * design. The analyzer classifies such memory by the same list, whatever a search would find. So we do not search for
+ * this memory, and most PyTorch processes need no search at all (scan/).
  *
  * stack/modules.c passes each module, and stack.c asks once for each new stack. Classes that need function names
  * (classes.def) are unknown here; their memory is searched for.
@@ -65,7 +65,7 @@ static const struct vt_library *row_at(uintptr_t address) {
     return NULL;
 }
 
-/* Any value of the variable counts: in doubt, memory is searched for. */
+/* Any value of the variable counts as a match: in doubt, we search for the memory. */
 static bool is_excepted(const struct vt_library *row) {
     char name[64];
     size_t n = strcspn(row->unless, "=");

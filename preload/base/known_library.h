@@ -14,8 +14,8 @@ enum vt_allocator {
     VT_ALLOCATOR_CUDA   /* one of CUDA's libraries */
 };
 
-/* The known library that a loaded object is, by its name and its exports; NULL: none. *other: it only has the name of
- * one. Call under the loader's lock. */
+/* Returns the known library with this object's name and exports; NULL: none. *other: only the name matches. Call under
+ * the loader's lock. */
 const struct vt_library *vt_library_loaded(const char *path, const struct vt_elf *e, bool *other);
 
 /* Remembers the address range of a known library. One thread at a time. */
@@ -25,7 +25,7 @@ void vt_library_forget(void);
 /* The allocator behind a call's frames, innermost first. */
 enum vt_allocator vt_library_allocator(const uintptr_t *frames, size_t count);
 
-/* Whether the module at an address is one of CUDA's libraries; judged by its name alone before any was noted. */
+/* Whether the module at an address is one of CUDA's libraries; until any library is noted, only `path` decides. */
 bool vt_library_is_cuda_at(uintptr_t address, const char *path);
 
 #endif

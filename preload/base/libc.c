@@ -32,7 +32,7 @@ static const char *const names[REALS] = {
 };
 static void *reals[REALS]; /* atomic */
 
-static void *ends[VT_LIBC_ENDS]; /* atomic; NULL: not looked up yet, &none: there is none */
+static void *ends[VT_LIBC_ENDS]; /* atomic; NULL: not looked up yet; &none: not found */
 static char none;
 
 /* Looks up the functions that are still missing in one of the C library's objects. */
@@ -49,14 +49,13 @@ static void look_up_in(const struct vt_elf *libc) {
     vt_publish(&vt_libc_real_dlsym, __extension__(void *(*)(void *, const char *)) dlsym_);
 }
 
-/* Finds the functions in the C library's symbol table. glibc has them all in libc.so.6 since 2.34,
- * and some in libdl.so.2 before. It names no version, so it also works with a future glibc.
+/* Finds the functions in the C library's symbol table. Since 2.34, glibc has them all in libc.so.6; before, some were
+ * in libdl.so.2. We ask for no symbol version, so this also works with a future glibc.
  *
- * It may run before our constructor, and before a sanitizer is ready, because a sanitizer looks
- * symbols up while it starts. So it calls no function of the C library, and finds the library on
- * the loader's own list. The list is read without a lock: the libraries that the program was
- * started with come first and are never unloaded, and the C library is one of them. Also called by
- * lookup_entry.S. */
+ * This may run before our constructor, and before a sanitizer is ready, because a sanitizer looks symbols up while it
+ * starts. So we call no function of the C library, and find the library on the loader's own list. The list is read
+ * without a lock: the libraries that the program was started with come first and are never unloaded, and the C library
+ * is one of them. Also called by lookup_entry.S. */
 void vt_libc_resolve(void) {
     static const char *const homes[] = {"libc.so.", "libdl.so."};
     struct vt_elf libc;
@@ -144,14 +143,14 @@ static int visit_readable(struct dl_phdr_info *info, size_t size, void *data) {
     return vt_sys_is_readable((uintptr_t)info->dlpi_phdr) ? each->visit(info, size, each->data) : 0;
 }
 
-/* In a child that can never get the list's lock: no thread can change the list, but it may contain a library that a
- * vanished thread had unmapped. */
+/* For a child that can never get the list's lock. No thread can change the list, but it may contain a library that one
+ * of the parent's threads had unmapped. */
 static int each_without_lock(const struct each *each) {
     int result = 0;
     for (const struct link_map *m = _r_debug.r_map; m && !result; m = m->l_next) {
         const ElfW(Ehdr) *file = (const void *)m->l_addr;
         struct dl_phdr_info info = {.dlpi_addr = m->l_addr, .dlpi_name = m->l_name, .dlpi_adds = 1};
-        if (m == _r_debug.r_map) { /* the program, wherever its header is */
+        if (m == _r_debug.r_map) { /* the program; its header may be anywhere */
             info.dlpi_phdr = (const void *)getauxval(AT_PHDR);
             info.dlpi_phnum = (ElfW(Half))getauxval(AT_PHNUM);
         } else if (vt_sys_is_readable(m->l_addr) && memcmp(file->e_ident, ELFMAG, SELFMAG) == 0) {
@@ -172,7 +171,7 @@ int vt_libc_each_object(int (*visit)(struct dl_phdr_info *info, size_t size, voi
     struct each each = {visit, data};
     if (vt_locks_lost(VT_LOST_LIST))
         return each_without_lock(&each);
-    uint64_t held = vt_sys_hold_signals(); /* a handler must not fork meanwhile */
+    uint64_t held = vt_sys_hold_signals(); /* a signal handler must not fork meanwhile */
     vt_locks_enter();
     int result = !real ? -1 : closes ? real(visit_readable, &each) : real(visit, data);
     vt_locks_leave();

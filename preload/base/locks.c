@@ -26,11 +26,12 @@ int vt_locks_vfork_failed(int result) {
 
 static uint32_t lost; /* atomic: locks that this process must avoid */
 
-/* The number of threads that are inside, plus FORK times the number of forking ones. Each side waits for the other for
- * at most PATIENCE checks, some milliseconds, because a thread may hold a resource that the other one needs. */
+/* The number of threads between vt_locks_enter and vt_locks_leave, plus FORK times the number of forking threads. Each
+ * side waits for the other for at most PATIENCE checks, some milliseconds, because a thread may hold a resource that
+ * the other one needs. */
 static uint32_t inside; /* atomic */
 enum { FORK = 1 << 16, PATIENCE = 10000 };
-static __thread uint32_t mine;  /* per thread: how deep it is inside */
+static __thread uint32_t mine;  /* per thread: depth of its vt_locks_enter calls */
 static __thread uint32_t forks; /* ... and its forks in progress */
 
 static const char *single_threaded;        /* the C library's; NULL: it has no such flag */
@@ -88,14 +89,14 @@ void vt_locks_fork_in_child(bool whole) {
         now |= VT_LOST_LOADER;
     if (loader_list ? is_taken_for_ever(loader_list, pid, whole) : now & VT_LOST_INSIDE)
         now |= VT_LOST_LIST;
-    if (vt_locks_vforks) { /* in a vfork child, whose filter this process has */
+    if (vt_locks_vforks) { /* forked by a vfork child, whose seccomp filter it inherits */
         bool is_free = vt_sys_is_free();
         vt_locks_vforks = 0;
         if (!is_free)
             vt_sys_seal(true);
     }
     forks = 0;
-    /* If there are threads by now, they may be inside as well. */
+    /* By now, new threads may also be inside. */
     vt_claim(&inside, count, whole ? mine != 0 : count % FORK);
     vt_put(&lost, now);
     vt_publish(&vt_process_pid, pid);
@@ -114,7 +115,7 @@ void vt_locks_check(void) {
 
 bool vt_locks_lost(uint32_t which) {
     if (!vt_get(vt_see(
-            /* A vfork child, and a snapshot's child in the program's memory, have their parent's state. */
+            /* A vfork child has its parent's state, and so has a snapshot's child in the program's memory. */
             &vt_process_settled)))
         vt_locks_check();
     return vt_locks_lost_as_known(which);

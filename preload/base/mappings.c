@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library's own mappings. They cannot be recognized in /proc/self/maps, because the kernel merges neighbours; but
- * our tables, logs and per-thread data hold the address of every live allocation. sys.h calls this from any thread
- * when it maps or unmaps; the exit scan reads the list. Lock-free, no allocation. A forked child inherits the list
- * together with the mappings.
+ * The library's own mappings. Our tables, logs and per-thread data hold the address of every live allocation, so a scan
+ * must skip them. /proc/self/maps does not show which mappings are ours, because the kernel merges neighbours. sys.h
+ * updates the list from any thread when it maps or unmaps; the exit scan reads it. Lock-free, no allocation. A forked
+ * child inherits the list together with the mappings.
  */
 #include "mappings.h"
 #include "atomic.h"
@@ -15,7 +15,7 @@
 bool vt_sys_sealed, vt_sys_careful, vt_sys_unsure; /* atomic */
 static bool watched;                               /* atomic */
 __thread uint32_t vt_locks_vforks __attribute__((visibility("hidden")));
-/* The vt_locks_vforks of the sealed child; deeper ones inherit the filter. */
+/* The vt_locks_vforks of the sealed vfork child; its own children inherit the filter. */
 static __thread uint32_t sealed_child;
 
 static bool has_filter(void) {
@@ -43,7 +43,7 @@ bool vt_sys_is_free(void) {
 }
 
 void vt_sys_watch(void) {
-    /* In a container there is a filter from the start, which would hide later ones. */
+    /* A container has a filter from the start, so a later one would go unnoticed. */
     vt_put(&watched, !has_filter());
     vt_put(&vt_sys_careful, vt_get(&watched));
 }
@@ -56,7 +56,7 @@ static uint32_t missing;                   /* atomic: how often the list was ful
 static bool claim(uint32_t i, const void *start, size_t bytes) {
     if (vt_get(&ours[i].start) != 0 || !vt_claim(&ours[i].start, 0, 1))
         return false;
-    /* A thread that sees it also sees start's 1: vt_mappings_list. */
+    /* A thread that sees `end` also sees the 1 in `start`: vt_mappings_list. */
     vt_publish(&ours[i].end, (uintptr_t)start + bytes);
     vt_publish(&ours[i].start, (uintptr_t)start);
     return true;

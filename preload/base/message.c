@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#define PIECES 32u /* of a line: limited because the stack may be small */
+#define PIECES 32u /* per line; few, because the stack may be small */
 
 static dev_t stderr_device;
 static ino_t stderr_inode;
@@ -37,7 +37,7 @@ void vt_message_begin(void) {
     looked();
 }
 
-/* By the end, the program may have made descriptor 2 a socket or a data file. */
+/* By now, descriptor 2 may be the program's socket or data file. */
 static bool stderr_is_the_same(void) {
     struct stat st;
     return stderr_known && VT_SYS2(SYS_fstat, 2, &st) == 0 && st.st_dev == stderr_device &&
@@ -47,7 +47,7 @@ static bool stderr_is_the_same(void) {
 void vt_message_to(int fd, const struct iovec *line, size_t parts) {
     uint64_t ours = 1ull << (13 /* SIGPIPE */ - 1) | 1ull << (25 /* SIGXFSZ */ - 1), pending = 0;
     uint64_t held = VT_SIGNALS_NOT_HELD;
-    /* Only these two: a full pipe makes us wait, and the user must be able to interrupt that. */
+    /* Only these two: a write to a full pipe waits, and the user must be able to interrupt it. */
     VT_SYS4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &ours, &held, sizeof ours);
     VT_SYS4(SYS_rt_sigpending, &pending, sizeof pending, 0, 0);
     ours &= ~pending;

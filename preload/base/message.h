@@ -7,8 +7,8 @@
 
 struct iovec;
 
-/* Forces the relocation whose resolver records the identity of stderr; the resolver runs before any constructor. Called
- * by load.c. */
+/* Makes the loader run our resolver before any constructor; the resolver records the identity of stderr. Called by
+ * load.c. */
 void vt_message_begin(void);
 
 /* Writes one line, prefixed "vramtrace: ", if stderr is still the file that it was at the start. No stdio, no
@@ -16,7 +16,7 @@ void vt_message_begin(void);
 void vt_message(const char *text);
 /* The same in three parts. A path is not copied, because the caller's stack may be small. */
 void vt_message_path(const char *before, const char *path, const char *after);
-/* Writes to a descriptor as far as possible: a closed pipe or a file at its size limit does not end the program. */
+/* Writes as much as possible to a descriptor: a closed pipe or a file at its size limit does not end the program. */
 void vt_message_to(int fd, const struct iovec *line, size_t parts);
 
 #endif

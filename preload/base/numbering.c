@@ -2,10 +2,10 @@
 /*
  * Numbers by hash (see numbering.h). Called by stack.c and phases.c.
  *
- * The slots are in parts, each twice as long as the one before, and made when needed: a typical process has only the
- * first, whose slots lie close together. In each part a hash has one cache line of slots, and moves on to the next
- * part only if they are all taken. A taken slot stays taken. Hence an item is in the first part where its line
- * contains it or has a free slot, whichever thread looks.
+ * The slots are in parts, each twice as long as the one before, and made when needed. A typical process has only the
+ * first part, whose slots lie close together. In each part a hash has one cache line of slots; if all of them are
+ * taken, the search goes on in the next part. A taken slot stays taken. So every thread finds an item in the same part:
+ * the first one where its line contains it or has a free slot.
  */
 #define _GNU_SOURCE
 #include "numbering.h"
@@ -17,18 +17,18 @@
 
 #define FIRST_BITS  15u /* slots of the first part */
 #define LINE        8u
-#define LAST_PROBES 1024u /* in the last part; after these, there is no number */
+#define LAST_PROBES 1024u /* in the last part; then the item gets no number */
 
-/* The two lowest bits of a slot; the others belong to the hash. */
+/* The two lowest bits of a slot; the other bits are the hash. */
 #define WRITTEN   1ull /* the item's record is in the log */
-#define UNWRITTEN 2ull /* its record once did not fit */
+#define UNWRITTEN 2ull /* there was no space for its record */
 #define MARKS     (WRITTEN | UNWRITTEN)
 
 static uint32_t size_of(uint32_t part) {
     return 1u << (FIRST_BITS + part);
 }
 
-/* The slots are followed by one byte for each, its note. */
+/* After the slots comes one byte for each: its note. */
 static size_t bytes_of(uint32_t part) {
     return size_of(part) * (sizeof(uint64_t) + 1);
 }
@@ -47,7 +47,7 @@ static uint64_t *slots_of(struct vt_numbering *n, uint32_t part) {
     return vt_see(&n->parts[part]);
 }
 
-/* The index of a hash among `probes` slots starting at `from`, taking a free one; `probes`: they are all taken. */
+/* Returns the index of a hash among `probes` slots from `from`, or takes a free slot; `probes`: all are taken. */
 static inline __attribute__((always_inline)) uint32_t
 find(uint64_t *slots, uint32_t size, uint32_t from, uint32_t probes, uint64_t hash, bool *fresh) {
     uint32_t i = 0;
@@ -97,7 +97,7 @@ VT_HOT uint32_t vt_numbering_of(struct vt_numbering *numbering, uint64_t hash, b
     return VT_LIKELY(i < LINE) ? from + i + 1 : number_beyond_first(numbering, hash, fresh);
 }
 
-/* The part of a number, and its index there. */
+/* The part in which a number lies, and its index there. */
 static uint64_t *part_of(const struct vt_numbering *n, uint32_t number, uint32_t *part,
                          uint32_t *slot) {
     uint32_t place = number - 1 + size_of(0);

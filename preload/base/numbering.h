@@ -18,16 +18,17 @@ struct vt_numbering {
 };
 
 /* The number of a hash; 0: no space. *fresh: its record may not be in the log yet, so the caller writes it and then
- * calls vt_numbering_written(). Threads that meet a new item at the same time may all write it, which is harmless. If a
- * thread relied on another's record and that one was killed before it wrote, the log would name an item without a
- * record. */
+ * calls vt_numbering_written(). Threads that meet a new item at the same time may all write it, which is harmless. If
+ * one thread relied on another to write the record, and that thread was killed first, the log would name an item
+ * without a record. */
 uint32_t vt_numbering_of(struct vt_numbering *numbering, uint64_t hash, bool *fresh);
 void vt_numbering_written(struct vt_numbering *numbering, uint32_t number);
-/* There was no space for its record, or with 0 no number. True the first time: the caller then counts it. */
+/* Call if there was no space for an item's record, or (number 0) no number. True the first time: the caller then counts
+ * it. */
 bool vt_numbering_unwritten(struct vt_numbering *numbering, uint32_t number);
-/* One byte of the caller's per number; 0 at first. */
+/* A byte for the caller's use, one per number; 0 at first. */
 uint8_t *vt_numbering_note(const struct vt_numbering *numbering, uint32_t number);
-/* In a forked child, whose log has no records yet. */
+/* For a forked child, whose log has no records yet. */
 void vt_numbering_forget(struct vt_numbering *numbering);
 
 #endif

@@ -16,7 +16,7 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
-/* A kernel that accepts this invalid advice, as an emulator may, ignores all advice, MADV_WIPEONFORK included. */
+/* An emulator that accepts this invalid advice ignores all advice, including MADV_WIPEONFORK. */
 #define MADV_OF_NO_KERNEL 0x7fff
 
 /* Defined by the linker. Weak, because without load.c there is no such section. */
@@ -35,7 +35,7 @@ extern const struct vt_process_steps __stop_vt_process_steps[]
 /* Lies in memory that every kind of fork clears. */
 struct guard {
     uint32_t own; /* atomic: 1 */
-    /* atomic: set while a thread arms; the process's pid, if memory is not cleared */
+    /* atomic: set while a thread arms, to the pid if forks do not clear memory */
     uint32_t arming;
 };
 
@@ -70,7 +70,7 @@ static bool is_guard_wiped(void) {
     return vt_get(&guard) != &fallback;
 }
 
-/* In a child whose parent was arming, no thread is arming. */
+/* If the parent was arming at the fork, no thread is arming in the child. */
 static bool claim_arming(struct guard *g) {
     const bool wiped = is_guard_wiped();
     uint32_t pid = wiped ? 1 : (uint32_t)VT_SYS0(SYS_getpid), by = vt_see(&g->arming);
@@ -94,8 +94,9 @@ void vt_process_begin(void) {
     vt_locks_lost(0); /* only checks */
 }
 
-/* Threads that arrive together wait until the first one has read the options, which takes no lock. Then each thread
- * opens the parts that are still missing and need the loader's lock: a thread that waited might hold that lock. */
+/* Concurrent threads wait until the first one has read the options, which takes no lock. Then each thread opens the
+ * missing parts that need the loader's lock: no thread waits for another here, because a waiting thread might hold that
+ * lock. */
 void vt_process_arm(void) {
     if (vt_get(&vt_sys_sealed)) /* too late: opening the unwinder takes system calls */
         return;
@@ -144,7 +145,7 @@ bool vt_process_is_ours(void) {
     return vt_see(&armed) && (!is_guard_wiped() || vt_get(&guard->own));
 }
 
-/* The last instruction of exit() calls the code that runs the handlers, so the return address just after its end also
+/* The last instruction of exit() is the call that runs the handlers, so the address just after the function also
  * counts. */
 bool vt_process_in_exit(void *const *frames, size_t count) {
     static struct vt_range exit_code; /* atomic; the start is published last */

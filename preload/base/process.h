@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The state of our process for every module: is it armed, is it a forked child, is it inside exit()? Arming and forks
- * concern every module, so process.c calls them through one table, which load.c fills. Only here is the order of the
- * modules reversed.
+ * concern every module, so process.c calls the modules through one table, which load.c fills. This is the only place
+ * where the order of the modules is reversed.
  */
 #ifndef VT_PRELOAD_PROCESS_H
 #define VT_PRELOAD_PROCESS_H
@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The table lies in a section of its own, whose start and end the linker defines. So it exists before any constructor
- * runs; another library's constructor may call CUDA before ours. A unit test without load.c has no table, and arming
- * does nothing. */
+/* The table lies in a section of its own, whose start and end the linker defines. So the table exists before any
+ * constructor runs; another library's constructor may call CUDA before ours runs. A unit test without load.c has no
+ * table, and arming does nothing. */
 struct vt_process_steps {
     void (*begins)(void); /* called first, by each thread that arms */
     void (*armed)(void);  /* called once, by one thread while others wait: must take no lock */
@@ -34,7 +34,7 @@ const char *vt_process_program(char *buffer, size_t size);
 extern const char *vt_process_command;
 extern size_t vt_process_command_bytes;
 
-/* Determines whether system calls may be made, and which locks are lost. Call it before any look-up. */
+/* Finds out whether system calls are allowed and which locks are lost. Call it before any look-up. */
 void vt_process_begin(void);
 
 /* Arms the library when the program first uses CUDA: options, unwinder, Python. Cheap

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Our own versions of the functions of <string.h> that the library uses. They are hidden, so our calls, and the calls
- * that the compiler makes to copy a struct, reach no other library. In a program with a sanitizer, the C library's
- * names are the sanitizer's. Its functions are not ready while the program starts. Later they check our memory against
- * instrumented writes. Ours are not instrumented, so they would end the program for a race or an uninitialized read
- * that does not exist.
+ * Our own versions of the functions of <string.h> that the library uses. They are hidden symbols, so our calls, and the
+ * compiler's calls to copy a struct, reach no other library. In a program with a sanitizer, the usual names belong to
+ * the sanitizer. Its functions are not ready while the program starts. Later, they expect instrumented writes. Our
+ * writes are not instrumented, so a sanitizer would end the program for a race or an uninitialized read that does not
+ * exist.
  *
  * Compiled with -fno-builtin: otherwise the compiler would make some of them call themselves. Long copies use the
  * machine's instructions.
@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Keeps the compiler from recognizing a loop as strlen or memcpy and calling that. */
+/* Keeps the compiler from replacing a loop with a call of strlen or memcpy. */
 #define STEP(x) __asm__("" : "+r"(x))
 
 typedef uint64_t unaligned __attribute__((aligned(1), may_alias));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Direct system calls: no other interposer, sanitizer or cancellation point lies on our path, and
- * errno stays the program's. Each returns the kernel's value: negative errno on failure.
+ * Direct system calls: no other interposer, sanitizer or cancellation point is involved, and errno is preserved. Each
+ * returns the kernel's value: negative errno on failure.
  */
 #ifndef VT_PRELOAD_SYS_H
 #define VT_PRELOAD_SYS_H
@@ -43,8 +43,8 @@ static inline long vt_sys(long n, long a, long b, long c, long d, long e, long f
     vt_sys((n), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
 /* Every mapping goes through these two functions, which keep the list in mappings.h. NULL on failure. If the program
- * locks future mappings (MCL_FUTURE), a large reservation would be filled and use up the program's limit, so it is
- * unlocked before it can be used. */
+ * locks future mappings (MCL_FUTURE), the kernel would fill a large reservation and use up the program's limit, so we
+ * unlock the reservation before it becomes usable. */
 static inline void *vt_sys_mmap(size_t bytes, int prot, int flags, int fd, uint64_t offset) {
     bool reserve = flags & MAP_NORESERVE && bytes >= 1u << 20;
     long p = VT_SYS6(SYS_mmap, 0, bytes, reserve ? PROT_NONE : prot, flags, fd, offset);
@@ -64,8 +64,8 @@ static inline void vt_sys_munmap(void *start, size_t bytes) {
     VT_SYS2(SYS_munmap, start, bytes);
 }
 
-/* Blocks signals in the calling thread where a handler must neither jump out nor fork: while it holds the loader's
- * lock, or a state that other threads wait for, or a chunk that is not the thread's yet. SIGBUS stays unblocked, for
+/* Blocks signals in the calling thread while a handler must neither jump out nor fork: while the thread holds the
+ * loader's lock, a state that other threads wait for, or a chunk that it does not own yet. SIGBUS stays unblocked, for
  * log/log_fault.c. Returns the argument for vt_sys_let_signals. */
 #define VT_SIGNALS_NOT_HELD (~0ull)
 static inline uint64_t vt_sys_hold_signals(void) {
@@ -74,14 +74,14 @@ static inline uint64_t vt_sys_hold_signals(void) {
     return was;
 }
 
-/* Unseals nothing: another thread may have sealed the process meanwhile. */
+/* Uses vt_sys_anyway: another thread may have sealed the process meanwhile. */
 static inline void vt_sys_let_signals(uint64_t was) {
     if (was != VT_SIGNALS_NOT_HELD)
         vt_sys_anyway(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&was, 0, sizeof was, 0, 0);
 }
 
-/* Whether the page can be read, without a fault. The kernel copies a signal set from there before it checks the invalid
- * `how`, so EFAULT means no, and neither answer changes a mask. */
+/* Tests without a fault whether a page can be read. The kernel copies a signal set from the address before it checks
+ * `how`, which is invalid here. So EFAULT means unreadable, and the signal mask never changes. */
 static inline bool vt_sys_is_readable(uintptr_t address) {
     return VT_SYS4(SYS_rt_sigprocmask, -1, address & ~(uintptr_t)7, 0, 8) == -22 /* EINVAL */;
 }

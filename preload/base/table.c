@@ -2,22 +2,23 @@
 /*
  * The lock-free table (see table.h for its guarantees and users).
  *
- * A slot is found by hash and a bounded probe. Its key is EMPTY, or that of its last entry. A probe may stop at EMPTY,
- * because a slot never becomes EMPTY again.
+ * A slot is found by hash and a bounded probe. Its key is EMPTY, or the key of its last entry. A probe may stop at
+ * EMPTY, because a slot never becomes EMPTY again.
  *
- * The key only guides the search. The slot's `state` alone decides whether there is an entry. It holds the value (word
- * 2), the bits THERE and CLAIMED and a generation, all in one 64-bit word.
+ * The key only guides the search. Only the slot's `state` tells whether there is an entry. It is one 64-bit word that
+ * holds the value (word 2), the bits THERE and CLAIMED, and a generation.
  *
  *   insert   exchanges the state of a slot without an entry for the next generation and CLAIMED, then writes the key
  *            and the words, then replaces CLAIMED by THERE.
  *   look-up  reads state, words, key, state. If both states have the same generation and THERE, that generation held
  *            throughout, so the key and the words belong to it.
- *   change   (take, count) exchanges the state that the look-up read. If that succeeds, no other entry used the slot
- *            since: a new entry would have a new generation, and only one of two takers finds THERE.
+ *   change   (take, count) exchanges the state that the look-up read. If that succeeds, no other entry has used the
+ *            slot since: a new entry would have a new generation. Only one of two takers finds THERE.
  *
  * Exchanging the key would not be enough: if the slot is taken and reused for the same key between the look-up and the
  * exchange, it looks unchanged (this happens with cuCtxDestroy: another context may get the same addresses before we
- * have removed the old ones). Nor would exchanging a plain count: the slot's next entry may have the same count.
+ * have removed the old ones). Exchanging a plain count would not be enough either: the slot's next entry may have the
+ * same count.
  *
  * The loads of a look-up acquire, and the stores of an insert release: a thread that sees a word of a new entry also
  * sees that the previous one is gone. A look-up pairs with fill() and with end_entry(); model: TABLE_CLAIM,
@@ -27,7 +28,7 @@
  * slot is reused a multiple of 2^30 times.
  *
  * A returning key, such as a reused address, finds its slot by the key left there: a put need not search further for an
- * entry, since each key is put by one thread at a time, which takes the first slot that has it.
+ * entry, because only one thread at a time puts a key, and it takes the first slot that has the key.
  */
 #include "table.h"
 #include "atomic.h"
@@ -52,8 +53,8 @@ static_assert(sizeof(struct vt_slot) == 32, "two to a cache line");
 #define NEXT_GENERATION (1ull << 34)
 #define UPPER_HALF(x)   ((x) >> 32) /* generation, CLAIMED and THERE */
 
-/* After a part's slots: one bit for each page of slots that was ever written. Most pages of a table never are. A walk
- * skips those, so that the kernel need not map them. */
+/* After a part's slots: a bit for each page of slots, set once the page is written. Most pages never are. A walk skips
+ * them, so that the kernel need not map them. */
 #define PAGE_SLOTS 128u
 static_assert(PAGE_SLOTS * sizeof(struct vt_slot) == 4096, "a page");
 static_assert(FIRST_SLOTS % (64 * PAGE_SLOTS) == 0, "whole words of bits");
@@ -93,7 +94,7 @@ __attribute__((noinline)) static void mark_page(struct vt_slot *p, unsigned part
         vt_or(bits, bit);
 }
 
-/* Whether the slot never had an entry, and has none now. */
+/* Whether the slot has never had an entry. */
 static inline bool is_empty(const struct vt_slot *s, uint64_t key) {
     return key == EMPTY && vt_see(&s->state) == 0;
 }
@@ -102,7 +103,7 @@ static inline bool is_free(uint64_t state) {
     return !(state & (THERE | CLAIMED));
 }
 
-/* Puts an entry into a slot of `p`. False: it is not free, or no longer. */
+/* Puts an entry into a slot of `p`. False: the slot is taken. */
 ALWAYS_INLINE bool fill(struct vt_slot *p, unsigned part, struct vt_slot *s, uint64_t key,
                         const uint64_t words[VT_TABLE_WORDS]) {
     uint64_t was = vt_see(&s->state), now = (was & ~VALUE) + NEXT_GENERATION;
@@ -118,7 +119,7 @@ ALWAYS_INLINE bool fill(struct vt_slot *p, unsigned part, struct vt_slot *s, uin
     return true;
 }
 
-/* The slot where a key's search begins; NULL: there are none yet. Most entries are there. */
+/* The slot where a key's search begins, and where most entries are; NULL: no slots yet. */
 ALWAYS_INLINE struct vt_slot *home_of(const struct vt_table *table, uint64_t key) {
     struct vt_slot *p = part_get(table, 0);
     return VT_LIKELY(p != NULL) && VT_LIKELY(key >= FIRST_KEY)

@@ -53,13 +53,13 @@ bool vt_table_insert(struct vt_table *table, uint64_t key, const uint64_t words[
 bool vt_table_find(const struct vt_table *table, uint64_t key, uint64_t words[VT_TABLE_WORDS]);
 /* Removes an entry and returns its words. False: no entry. */
 bool vt_table_take(struct vt_table *table, uint64_t key, uint64_t words[VT_TABLE_WORDS]);
-/* Removes an entry only if its word 0 is `first_word`: it may have been replaced meanwhile. */
+/* Removes an entry only if its word 0 is `first_word`, because it may have been replaced meanwhile. */
 bool vt_table_take_own(struct vt_table *table, uint64_t key, uint64_t first_word);
 /* Replaces the entry with this key, or inserts one. */
 bool vt_table_replace(struct vt_table *table, uint64_t key, const uint64_t words[VT_TABLE_WORDS]);
 
-/* Inserts an entry, or replaces the one with this key and returns its words. For keys that only one thread at a time
- * inserts or removes. The slot is found at once if the key was there before. */
+/* Inserts an entry, or replaces the one with this key and returns the old words. For keys that only one thread at a
+ * time inserts or removes. Fast if the key was in the table before. */
 enum vt_table_put { VT_TABLE_FULL, VT_TABLE_NEW, VT_TABLE_REPLACED };
 enum vt_table_put vt_table_put(struct vt_table *table, uint64_t key,
                                const uint64_t words[VT_TABLE_WORDS], uint64_t was[VT_TABLE_WORDS]);

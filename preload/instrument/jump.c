@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * longjmp and its variants. A signal handler may jump out of our own code, or out of a CUDA call that we label. The
- * frame that would have ended the record or the label is then gone, so it is ended here (event.c has the open ones,
- * torch_backward.c the open calls of backward()). A jump that stays above that frame, such as one inside the handler,
- * ends nothing.
+ * Wraps longjmp and its variants. A signal handler may jump out of our own code, or out of a CUDA call that we label.
+ * The frame that would have ended the record or the label is then gone, so we end it here (event.c has the open records
+ * and labels, torch_backward.c the open calls of backward()). A jump that leaves that frame in place, such as one
+ * inside the handler, ends nothing.
  */
 #include "base/base.h"
 #include "event.h"

@@ -2,11 +2,11 @@
 /*
  * Records NVTX ranges and marks as phases, without a change to the program (torch.cuda.nvtx, nvtx.annotate, C).
  *
- * Each library that uses NVTX has its own copy of it. At its first call, a copy opens the library named by
- * NVTX_INJECTION64_PATH and gives it a table of function slots. There is no other way in, so the constructor sets that
- * variable to our path. If it named a tool before (Nsight), the name is kept in VRAMTRACE_NVTX_NEXT and that tool is
- * attached first. If the tool filled a slot, our function calls it, and the program gets its results (levels, ids,
- * handles). A slot that the tool did not fill holds NVTX's own first-call function. We must not call that one: it would
+ * Each library that uses NVTX has its own copy of NVTX. At its first call, a copy opens the library named by
+ * NVTX_INJECTION64_PATH and gives it a table of function slots. There is no other way in, so the constructor sets the
+ * variable to our path. If the variable named a tool before (Nsight), we keep the name in VRAMTRACE_NVTX_NEXT and
+ * attach that tool first. If the tool filled a slot, our function calls it, and the program gets its results (levels,
+ * ids, handles). A slot that the tool did not fill holds NVTX's own first-call function. We must not call it: it would
  * wait for this initialization to end.
  *
  * Ranges that libraries report in their own domains (NCCL, cuBLAS, ...) are not phases of the program: see
@@ -28,7 +28,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/* Domains that libraries use for themselves, by the start of the name, ignoring case. */
+/* Domains that libraries use for themselves: starts of their names, in any case. */
 static const char *const library_domains[] = {
     "NCCL",     "cuBLAS",  "cuDNN",   "cuSPARSE",  "cuSOLVER", "cuFFT",  "cuRAND",
     "cuTENSOR", "cuDSS",   "NPP",     "nvJPEG",    "TSL",      "XLA",    "CCCL",
@@ -47,7 +47,7 @@ typedef const void *(*get_table)(uint32_t which);
 enum { TABLE_CALLBACKS = 1 };
 enum { MODULE_CORE = 1, MODULE_CORE2 = 5 };
 enum { MESSAGE_ASCII = 1, MESSAGE_WIDE = 2, MESSAGE_REGISTERED = 3 };
-#define NO_TRACKING (-2) /* what push and pop return when no tool tracks levels */
+#define NO_TRACKING (-2) /* result of push and pop if no tool tracks levels */
 
 struct attributes {
     uint16_t version, bytes;
@@ -92,7 +92,7 @@ static_assert(sizeof(struct attributes) == 48, "nvtxEventAttributes_t, version 2
 SLOTS(SLOT)
 #undef SLOT
 
-/* The other tool's functions, the same for every copy of NVTX, as ours are. NULL: the tool has none. */
+/* The other tool's functions. Like ours, they are the same for every copy of NVTX. NULL: none. */
 static struct {
 #define SLOT(module, index, result, name, parameters) __typeof__(&name) name;
     SLOTS(SLOT)
@@ -144,7 +144,7 @@ static char *arena_start(void) {
     return vt_see(&arena);
 }
 
-/* NULL: the arena is full; ranges with that text then have no name. */
+/* NULL: the arena is full. Ranges with this text then have no name. */
 static struct text *new_text(const char *s, uint32_t domain) {
     char *a = arena_start();
     size_t n = s ? strnlen(s, VT_NAME_MAX_BYTES) : 0;
@@ -176,7 +176,7 @@ static const struct text *text_of(const void *handle) {
     return (const struct text *)(uintptr_t)words[0];
 }
 
-/* The handle for the program: the other tool's if it made one, with our text stored under it. */
+/* The handle for the program. If the other tool made a handle, it is that one, and our text is stored under it. */
 static void *handle_for(struct text *text, void *theirs) {
     const uint64_t words[VT_TABLE_WORDS] = {(uint64_t)(uintptr_t)text};
     if (!theirs)
@@ -235,7 +235,7 @@ static int pop_of(uint32_t domain) {
     return domain == IGNORED ? NO_TRACKING : vt_phase_pop(domain);
 }
 
-/* The other tool numbers its ranges itself and may use one of our numbers, so its numbers get keys of their own. */
+/* The other tool numbers its ranges itself, and its numbers may equal ours. So they get keys of their own. */
 static uint64_t range_key(uint64_t theirs) {
     return theirs << 2 | 3;
 }
@@ -368,7 +368,7 @@ static uint32_t number_domain(const char *name) {
         if (strncasecmp(name, library_domains[i], strlen(library_domains[i])) == 0)
             return IGNORED;
     uint32_t number = name && *name ? vt_phases_domain(name) : 0;
-    return number || !name || !*name ? number : IGNORED; /* no more domains can be numbered */
+    return number || !name || !*name ? number : IGNORED; /* no number is left for another domain */
 }
 
 static void *domain_create_a(const char *name) {
@@ -412,8 +412,8 @@ static bool attach_next(get_table get) {
     return function && function(get) != 0;
 }
 
-/* A preload is loaded before the C library. A process that inherited the variable but not the preload opens us later,
- * after the C library, and is not traced. */
+/* Whether we are preloaded, that is, loaded before the C library. A process that inherited NVTX's variable but not the
+ * preload opens us after the C library, and is not traced. */
 static bool is_preloaded(void) {
     struct vt_elf libc;
     return vt_elf_behind(slots, "fexecve", &libc);
@@ -445,8 +445,8 @@ VT_EXPORT int InitializeInjectionNvtx2(get_table get) {
         if (!slot)
             continue;
         if (attached && *slot != before[i]) {
-            /* A tool whose functions differ between copies keeps the slot, because we can call only one function, and
-             * we lose these phases. */
+            /* We can call only one function per slot. A tool whose functions differ between copies of NVTX keeps the
+             * slot, and we lose these phases. */
             if (!vt_claim(theirs, NULL, *slot) && vt_get(theirs) != *slot)
                 continue;
         }
@@ -455,7 +455,7 @@ VT_EXPORT int InitializeInjectionNvtx2(get_table get) {
     return 1;
 }
 
-/* The index of "NAME=" in the environment, or of its end. */
+/* The index of "NAME=" in the environment, or of the environment's end. */
 static size_t variable_index(const char *name) {
     size_t n = strlen(name), i = 0;
     while (environ[i] && strncmp(environ[i], name, n) != 0)
@@ -468,9 +468,9 @@ static char *join(char *at, const char *name, const char *value) {
     return stpcpy(at, value) + 1;
 }
 
-/* The constructor calls this in every process that inherits the preload. So it uses no malloc (the program's may not be
- * ready) and no setenv (a shell defines its own). The environment becomes a copy in our pages; later changes modify or
- * replace that copy, as with any environment. */
+/* The constructor calls this in every process that inherits the preload. So it calls no malloc (the program's may not
+ * be ready) and no setenv (a shell defines its own). We replace the environment by a copy in our pages. Later changes
+ * modify or replace that copy, as with any environment. */
 void vt_nvtx_load(void) {
     static const char injection[] = "NVTX_INJECTION64_PATH=", kept[] = "VRAMTRACE_NVTX_NEXT=";
     struct vt_elf self;
@@ -488,7 +488,7 @@ void vt_nvtx_load(void) {
     if (strncmp(old, folder, folder_bytes) == 0 && strcmp(old + folder_bytes, self.name) == 0)
         return; /* inherited from a traced parent */
     size_t texts = sizeof injection + sizeof kept + folder_bytes + strlen(self.name) + strlen(old);
-    /* Zero words after the end, for code that looks for the auxiliary vector there. */
+    /* Zero words for code that looks for the auxiliary vector after the end. */
     size_t words = n + 2 + 1 + 4;
     char **fresh = vt_sys_mmap((words * sizeof *fresh + texts + 4095) & ~(size_t)4095,
                                PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -496,7 +496,7 @@ void vt_nvtx_load(void) {
         return;
     memcpy(fresh, environ, n * sizeof *fresh);
     char *at = (char *)(fresh + words);
-    fresh[old_at] = at; /* replaces the old value, or follows the last variable */
+    fresh[old_at] = at; /* in place of the old value, or after the last variable */
     at = stpcpy(at, injection);
     at = join(at, folder, self.name);
     if (*old) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside instrument/: what nvtx.c and nvtx_memory.c share. */
+/* Inside instrument/: functions shared by nvtx.c and nvtx_memory.c. */
 #ifndef VT_PRELOAD_NVTX_H
 #define VT_PRELOAD_NVTX_H
 

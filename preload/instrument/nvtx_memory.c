@@ -3,12 +3,11 @@
  * NVTX's memory extension: a pool reports which heap it manages and which regions of the heap it hands out. Regions
  * inside device memory become blocks of the framework layer.
  *
- * Each NVTX extension asks the injected library for one more function. We have replaced the other tool, so it would
- * lose all its extensions if we did not pass them on. We do that for every extension, and also fill the memory
- * extension's slots.
+ * Each NVTX extension asks the injected library for one more function. We have taken the other tool's place, so we pass
+ * every extension on to it. We also fill the memory extension's slots.
  *
- * A region is recorded if its heap lies in a driver allocation; the heap is on that allocation's device. Heaps in host
- * memory and regions without a heap are ignored.
+ * A region is recorded if its heap lies in a driver allocation, whose device is also the heap's. Heaps in host memory
+ * and regions without a heap are ignored.
  *
  * The layout is NVTX's tool interface: module 1, compatibility 0x0102.
  */
@@ -46,7 +45,7 @@ struct range {
     const void *start;
 };
 
-/* A batch to register has `heap`. A batch to resize has none, and its fields move up: see struct resize_batch. */
+/* A batch to register has `heap`. A batch to resize has no `heap`, so its fields move up: see struct resize_batch. */
 struct register_batch {
     uint16_t compatible, bytes;
     uint32_t type;
@@ -71,7 +70,7 @@ struct unregister_batch {
 };
 
 enum { USAGE_SUB_ALLOCATOR = 1, TYPE_VIRTUAL = 1, BY_START = 1, BY_HANDLE = 2 };
-#define NO_TOOL ((void *)(intptr_t)-1) /* what heap_register returns without a tool */
+#define NO_TOOL ((void *)(intptr_t)-1) /* result of heap_register if there is no tool */
 
 /* The other tool's functions for the slots that we fill, in slot order. */
 static struct {
@@ -112,7 +111,7 @@ static void holds(const struct vt_live *what, void *data) {
     s->found = true;
 }
 
-/* A pool registers few heaps, each once, so walking the live table is cheap enough. */
+/* A pool registers few heaps, each once, so a walk of the live table is cheap enough. */
 static struct heap *new_heap(const struct heap_description *d) {
     const struct range *r = d->specific;
     if (d->compatible != COMPATIBLE || d->bytes < sizeof *d || d->usage != USAGE_SUB_ALLOCATOR ||
@@ -195,7 +194,7 @@ static void region_allocated(const struct vt_call *call, unsigned device, const 
     uint64_t address = (uint64_t)(uintptr_t)r->start;
     if (!address || !r->bytes)
         return;
-    /* Replaces a region that was registered before and not unregistered. */
+    /* The region may be registered already, and is then replaced. */
     if (vt_live_known(address, VT_KIND_BLOCK))
         vt_event_freed(call, 0, address, VT_KIND_BLOCK);
     vt_event_allocated(call, 0,
@@ -271,8 +270,8 @@ static void regions_unregister(void *domain, const struct unregister_batch *b) {
 }
 
 /* Each extension of each copy of NVTX calls this at its first use. A result of 0 is a failure: the program then treats
- * the whole domain as unobserved and stops its ranges. So we return 1 for an extension that we do not support, and fill
- * no slot. */
+ * the whole domain as unobserved and reports no more ranges. So for an extension that we do not support, we return 1
+ * and fill no slot. */
 VT_EXPORT int InitializeInjectionNvtxExtension(struct module_info *info) {
     const intptr_t functions[SLOTS] = {(intptr_t)heap_register,  (intptr_t)heap_unregister,
                                        (intptr_t)heap_reset,     (intptr_t)regions_register,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases and marks that the program names, through include/vramtrace.h or NVTX (nvtx.c). Open
- * phases are kept in state/phases.c, even before there is a log.
+ * Phases and marks that the program reports through include/vramtrace.h or NVTX (nvtx.c). Open phases are kept in
+ * state/phases.c, even before there is a log.
  *
  * Called from any thread, with any lock held. Takes no lock, calls no malloc.
  */
@@ -61,7 +61,7 @@ int vt_phase_push(uint32_t domain, const char *name) {
     struct vt_open_phase *p = &t->open[t->depth];
     int level = level_of(t, domain);
     fill(p, domain, name);
-    /* Recording first writes the phases that are already open, so this one is pushed afterwards. */
+    /* record() first writes the phases that are already open, so the new phase is pushed afterwards. */
     p->written = record(VT_PHASE_PUSH, p);
     if (!p->written)
         vt_add(&vt_phases_unwritten, 1);
@@ -80,8 +80,8 @@ int vt_phase_pop(uint32_t domain) {
         i--;
     if (!i)
         return -1;
-    /* Recorded while it is still on the stack, so that a phase that began before the log is written first. A phase that
-     * ends before there is a log is not recorded. */
+    /* The end is recorded while the phase is still on the stack, so that the start of a phase older than the log is
+     * written first. A phase that ends before there is a log is not recorded. */
     struct vt_open_phase *ended = &t->open[--i];
     record(VT_PHASE_POP, ended);
     vt_triggers_phase_ends(ended->text, ended->bytes);
@@ -141,8 +141,8 @@ VT_EXPORT int vramtrace_v1_snapshot(const char *name) {
                                name ? (uint32_t)strnlen(name, VT_NAME_MAX_BYTES) : 0);
 }
 
-/* Live driver-layer bytes of a device, or of all (-1). It walks the live table: suitable for a test's assertion or once
- * per step, not for an inner loop. */
+/* Live driver-layer bytes of a device, or of all devices (-1). Walks the live table: suits a test's assertion or one
+ * call per step, not an inner loop. */
 VT_EXPORT int64_t vramtrace_v1_live_bytes(int device) {
     if (!log_is_open())
         return 0;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that restricts its system calls (seccomp). Its filter may end the process for any call that it does not
- * list, and it cannot list ours. So before the filter takes effect, space for more records is mapped. From then on we
- * make no system call (base/sys.h), write only into mapped memory, and count records that do not fit. That holds for
- * all threads, because a new thread inherits the filter of its creator.
+ * Some programs restrict their system calls (seccomp). A filter may end the process for any call that it does not list,
+ * and it does not list ours. So before the filter takes effect, we map space for more records. From then on we make no
+ * system call (base/sys.h), write only into mapped memory, and count records that do not fit. That holds for all
+ * threads, because a new thread inherits the filter of its creator.
  *
- * We intercept prctl and syscall, which libraries for seccomp use. A filter that a bare system-call instruction sets is
- * not intercepted. But a program without root's rights must first give up new privileges (PR_SET_NO_NEW_PRIVS). If it
- * does so while it uses CUDA, we assume that a filter follows; if it did so earlier, we check at its first use of CUDA
+ * We intercept prctl and syscall, which libraries for seccomp use. A bare system-call instruction cannot be
+ * intercepted. But a program without root's rights must first give up new privileges (PR_SET_NO_NEW_PRIVS). If it does
+ * so while it uses CUDA, we assume that a filter follows. If it did so earlier, we check at its first use of CUDA
  * whether a filter exists. From then on we ask the kernel before each of our calls (PR_GET_SECCOMP, which is cheap and
- * opens nothing); records that do not fit into memory mapped by then are lost.
+ * opens nothing). Records that do not fit into memory mapped by then are lost.
  *
- * Not covered: a filter that a bare instruction sets and that kills for PR_GET_SECCOMP as well, or one that is added to
- * an earlier filter, as in a container. No system call is safe under every filter.
+ * A filter that a bare instruction sets is not covered if it also kills for PR_GET_SECCOMP, or if it is added to an
+ * earlier filter, as in a container. No system call is safe under every filter.
  *
  * syscall is entered in seccomp_entry.S: a call that makes a child or a thread must not return through a frame of ours.
  */
@@ -56,11 +56,12 @@ static void write_note(const char *text) {
     vt_event_close(&rec);
 }
 
-/* The kernel's lines on the thread's filters: the mode and their number. */
+/* The kernel's lines about the thread's filters: the mode and the number of filters. */
 struct filters {
     char text[48];
 };
-static struct filters filters_then; /* when new privileges were given up before CUDA was used */
+/* At the time when new privileges were given up, if that was before CUDA was used. */
+static struct filters filters_then;
 
 static struct filters ask_filters(void) {
     char status[2048]; /* small, because the first CUDA call may be on a small stack */
@@ -82,8 +83,7 @@ static void expect_filter(void) {
         vt_process_pid != (uint32_t)VT_SYS0(SYS_getpid))
         return; /* sealed, or a vfork child, which must not seal its parent */
     if (!vt_process_is_armed()) {
-        if (!vt_see(
-                &vt_sys_unsure)) /* otherwise a filter may exist by now that forbids the question */
+        if (!vt_see(&vt_sys_unsure)) /* else a filter may now forbid the question */
             filters_then = ask_filters();
         vt_publish(&vt_sys_unsure, true);
         return;
@@ -94,8 +94,8 @@ static void expect_filter(void) {
     write_note("the program gave up new privileges, as before a seccomp filter: " FROM_THEN_ON);
 }
 
-/* If no filter was added since, the privileges were given up for another reason. The driver makes the same three system
- * calls when it starts. */
+/* If no filter was added since, the privileges were given up for another reason. Our three system calls are safe,
+ * because the driver also makes them when it starts. */
 void vt_seccomp_arm(void) {
     if (vt_process_is_armed())
         return;
@@ -131,8 +131,8 @@ void vt_seccomp_load(void) {
     real_syscall();
 }
 
-/* Returns the real call's result. If it failed, there is no filter. A vfork child's filter ends with the child: only
- * the child is sealed, and no record is written. */
+/* Returns the real call's result. If the call failed, there is no filter. A vfork child's filter ends with the child:
+ * only the child is sealed, and no record is written. */
 static long sealed_if(bool filters, bool strict, long n, long a, long b, long c, long d, long e,
                       long f) {
     bool was = vt_get(&vt_sys_sealed);
@@ -151,7 +151,7 @@ static long sealed_if(bool filters, bool strict, long n, long a, long b, long c,
     return result;
 }
 
-/* Entered by a jump from seccomp_entry.S: for seccomp, prctl, or the first system call. */
+/* seccomp_entry.S jumps here for seccomp, prctl, and the first system call. */
 syscall_function vt_seccomp_syscall;
 long vt_seccomp_syscall(long n, long a, long b, long c, long d, long e, long f) {
     bool strict = (n == SYS_seccomp && a == SECCOMP_SET_MODE_STRICT) ||

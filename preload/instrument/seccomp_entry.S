@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * syscall as the program calls it. All calls except seccomp and prctl are passed on by a jump, with the stack
- * unchanged: the call may return twice, or on another stack. seccomp.c does the rest.
+ * unchanged, because a call may return twice, or on another stack. seccomp.c handles the rest.
  */
 #include <asm/unistd.h>
 

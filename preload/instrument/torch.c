@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyTorch's blocks: what its caching allocator hands out from the segments that it takes from the driver.
- * libc10_cuda.so reports each block to its profiler through a function in libc10.so. The call crosses objects, so it
- * goes through the dynamic linker, which finds our function first. We record the block and pass the call on.
+ * PyTorch's caching allocator takes segments from the driver and hands out blocks of them. libc10_cuda.so reports each
+ * block to PyTorch's profiler through a function in libc10.so. The call crosses objects, so it goes through the dynamic
+ * linker, which finds our function first. We record the block and pass the call on.
  *
  * The function has had five signatures with different mangled names, and all are exported. In the wheels, 2.13 has
  * reportMemoryUsageToProfiler(void *, long, size_t, size_t, Device) and reportOutOfMemoryToProfiler(long, size_t,
  * size_t, Device), both exported without a version.
  *
  * Its Device is two bytes (type, index) in a register whose upper bits are undefined; in older versions it was four
- * bytes, with the index in the upper half. Only the type can be trusted. So the index goes into the log unchanged, and
- * the analyzer assigns a block to the driver allocation that contains it. Doing that here would need a search by range,
- * and the live table is keyed by exact address; a lock-free ordered table of segments would slow down every driver
+ * bytes, with the index in the upper half. Only the type can be trusted. So we log the index unchanged, and the
+ * analyzer assigns each block to the driver allocation that contains it. Here, that would need a search by range, but
+ * the live table is keyed by exact address, and a lock-free ordered table of segments would slow down every driver
  * event. The analyzer needs the assignment anyway, to draw segments and their holes.
  *
  * All of this runs under the allocator's mutex, and perhaps with Python's GIL held, so it never waits. The first call
- * of each function takes the loader's lock once, to find the real one; PyTorch never loads a library while it holds
- * that mutex.
+ * of each function takes the loader's lock, to find the real function. PyTorch never loads a library while it holds the
+ * mutex.
  */
 #include "instrument.h"
 #include "event.h"
@@ -75,7 +75,7 @@ VT_HOT void *vt_torch_next(void **known, const char *name) {
     } while (0)
 
 /* Whether a report is about CUDA memory and should be recorded. A process that reports CUDA but has no CUDA driver
- * (ROCm) is ignored. The check needs a search, so it stops after a few failures. */
+ * (ROCm) is ignored. The check needs a search, so we give up after some failures. */
 VT_HOT static bool is_wanted(uint64_t device) {
     static uint32_t misses; /* atomic */
     if ((device & 0xff) != C10_CUDA)
@@ -91,8 +91,8 @@ VT_HOT static bool is_wanted(uint64_t device) {
     return vt_settings.framework;
 }
 
-/* The allocator's totals as a reader of the log computes them, by the framework's device number. One thread at a time
- * updates a device's: the one that holds the allocator's mutex. */
+/* The allocator's totals as a reader of the log computes them, by the framework's device number. Only the thread that
+ * holds the allocator's mutex updates a device's totals. */
 static struct { uint64_t allocated, reserved; /* atomic */ } known[256];
 
 static void known_allocated_add(unsigned device, uint64_t bytes) {
@@ -131,7 +131,7 @@ static void write_free(struct vt_thread *t, uint64_t address, unsigned device, u
                                       .address = address});
 }
 
-/* Unknown blocks are recorded as well, because the report counts them. */
+/* Unknown blocks are also recorded, because the report counts them. */
 VT_HOT static void record_free(struct vt_thread *t, const struct report *report, uint64_t ticks) {
     struct vt_live was = {.device = (uint8_t)report->device};
     vt_live_remove(report->address, VT_KIND_BLOCK, &was);
@@ -139,8 +139,8 @@ VT_HOT static void record_free(struct vt_thread *t, const struct report *report,
     write_free(t, report->address, was.device, ticks);
 }
 
-/* Writes what the allocator's entry has on a block, if that is new information: for the first block of a segment, and
- * for one that is longer than the request. Only the large pool leaves more than one unit uncut. */
+/* Writes the allocator's own data on a block if it is informative: for a segment's first block, and for a block longer
+ * than its request. Only the large pool leaves more than one unit uncut. */
 static void write_info(struct vt_thread *t, const struct vt_live *what, uint64_t ticks,
                        const struct vt_caller *caller) {
     bool fresh = vt_tls.block_events != vt_tls.events;
@@ -188,7 +188,7 @@ VT_HOT static void record_alloc(struct vt_thread *t, const struct report *report
         known_allocated_add(what.device, what.size);
 }
 
-/* -1 means the current device. The allocator does not report which one that is, so it is unknown. */
+/* -1 means the current device. The allocator does not report that device's number. */
 static unsigned index_of(uint64_t device) {
     return (unsigned)(device >> 8 & 0xff);
 }
@@ -234,11 +234,9 @@ static void record_oom(uint64_t requested, uint64_t allocated, uint64_t reserved
     vt_event_close(&rec);
 }
 
-/* The exported functions, one per mangled name. */
-
 #define CALLER (&VT_CALLER)
 
-/* Without an address, blocks are indistinguishable, so this one only passes the call on. */
+/* Without an address, blocks cannot be told apart, so this function only passes the call on. */
 VT_EXPORT void _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl(uint64_t device, int64_t size) {
     PASS_ON(USAGE_1_6, _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl, device, size);
 }

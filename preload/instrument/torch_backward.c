@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PyTorch's backward passes: finds the thread for which an autograd thread works. loss.backward() hands the graph to
- * the autograd engine, whose threads (one per GPU) run its nodes while the caller waits. An allocation in a node has
- * the engine thread's stack: no Python frame, no line of user code.
+ * the autograd engine, whose threads (one per GPU) run the graph's nodes while the caller waits. An allocation in a
+ * node has the engine thread's stack, without a Python frame or a line of user code.
  *
  * So we interpose two exported functions of libtorch_cpu.so, as torch.c does for libc10.so:
  *   - Engine::execute_with_graph_task, in which the caller waits. We capture its stack and keep the stack's number
@@ -13,10 +13,10 @@
  * Both are called through the procedure linkage table or through a vtable, with every argument and the address of the
  * result in a register (machine.h); the first parameters are the same in all versions.
  *
- * A waiting caller also runs nodes itself: those for the CPU, and inside a node (a reentrant backward, as checkpoints
- * make) those for its device. Its own stack already contains the caller.
+ * A waiting caller also runs nodes itself: the CPU's, and in a reentrant backward (as checkpoints make) its own
+ * device's. Its stack already shows the user's call.
  *
- * Not covered: passes that began before the first CUDA call, those of torch.distributed's engine, and reentrant passes
+ * Not covered: passes that began before the first CUDA call, passes of torch.distributed's engine, and reentrant passes
  * nested 60 deep, whose caller returns before it waits. A node of such a pass has no caller.
  *
  * No lock; the record path reads one thread-local word.
@@ -69,7 +69,7 @@ static bool enter(struct vt_backward *b, uint64_t pass, const struct vt_caller *
 void *vt_torch_call(void *function, void *result, void *engine, void *pass, void *root,
                     void *inputs);
 
-/* A personality routine in the sense of the C++ ABI. It catches nothing. */
+/* A personality routine as the C++ ABI defines it. It catches nothing. */
 int vt_torch_unwound(int version, int actions, uint64_t kind, void *exception, void *context) {
     enum { CLEANUP_PHASE = 2, CONTINUE_UNWIND = 8 };
     (void)version, (void)kind, (void)exception, (void)context;
@@ -119,8 +119,8 @@ static const char evaluate_function[] =
     "11InputBufferERKS2_INS0_10ReadyQueueEE";
 /* clang-format on */
 
-/* The exported function itself is in torch_backward_entry.S: it jumps to the address that this returns, so that no
- * frame of ours stays on the engine's stacks. */
+/* The exported function itself is in torch_backward_entry.S. It jumps to the address that vt_torch_evaluates returns,
+ * so that no frame of ours stays on the engine's stacks. */
 VT_HOT void *vt_torch_evaluates(void *engine, void *const *pass) {
     static void *known; /* atomic */
     uint64_t words[VT_TABLE_WORDS];
@@ -139,7 +139,7 @@ VT_HOT void *vt_torch_evaluates(void *engine, void *const *pass) {
     return vt_torch_next(&known, evaluate_function);
 }
 
-/* The child has only the thread that forked, and starts its own log. */
+/* A forked child has only the forking thread, and starts its own log. */
 void vt_torch_backward_forked(void) {
     vt_table_forget(&waiting);
 }

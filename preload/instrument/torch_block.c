@@ -3,20 +3,21 @@
  * Finds what PyTorch's allocator stores about a block but does not report: the requested bytes, the stream, and whether
  * the block belongs to a private pool. Called by torch.c for the few reports that need it.
  *
- * The allocator has an entry for each block, and while it reports, a pointer to that entry is in its frame or in a
- * register that one of our functions has saved in its own frame. The location differs between versions, but an entry
- * identifies itself: it has the reported size and address at fixed offsets. So the first report searches both frames
- * and notes where the pointer was; later ones look there and check again. After SEARCHES failures we stop, because
- * another version has other entries.
+ * The allocator has an entry for each block. While it reports, a pointer to the entry is in the allocator's frame, or
+ * in a register that one of our functions has saved in its own frame. The location differs between versions, but an
+ * entry identifies itself: it has the reported size and address at fixed offsets. So the first report searches both
+ * frames and notes where the pointer was. Later reports look there and check again. After SEARCHES failures we stop:
+ * this version has other entries.
  *
  * Layout of an entry (struct Block): word 1 is the stream's handle. The size is word 7, or word 9 before PyTorch 2.0,
- * whose set of streams is larger. Size, requested size, pool and address are consecutive. A pool (struct BlockPool)
+ * where the set of streams is larger. Size, requested size, pool and address are consecutive. A pool (struct BlockPool)
  * begins with one, two or three sets of blocks, six words each; a flag and the owner follow. A private pool lies inside
- * its owner, just after the owner's start, which no other word can imitate; the device's own pools have no owner.
+ * its owner, just after the owner's start, so no other word can look like a pointer to the owner. The device's own
+ * pools have no owner.
  *
- * A search reads by a call that cannot fault. Once the frame's layout is known, one word of it is read in place; the
- * entry and its pool are read in place after the kernel confirms that they are readable. The allocator holds its mutex,
- * so neither is freed meanwhile.
+ * A search reads by a call that cannot fault. Once the frame's layout is known, we read only one word of the frame, in
+ * place. The entry and its pool are read in place after the kernel confirms that they are readable. The allocator holds
+ * its mutex, so neither is freed meanwhile.
  */
 #include "torch_hooks.h"
 
@@ -25,11 +26,11 @@
 
 #include <string.h>
 
-#define SEARCHES    64u /* at most this many */
+#define SEARCHES    64u /* give up after this many */
 #define ENTRY_WORDS 13u
 #define FRAME_MOST  512u /* bytes of the caller's frame */
 #define OWN_MOST    1024u
-#define OWNER_MOST  512u /* most bytes from an owner's start to its pools */
+#define OWNER_MOST  512u /* bytes from an owner's start to its pools: max */
 
 static uint64_t
     known; /* atomic: distance of the pointer from our frame << 48 | return address; 0: unknown */
@@ -43,7 +44,6 @@ static bool read_in_use(uint64_t words[], uint64_t from, size_t bytes) {
     return true;
 }
 
-/* Whether these words are the block's entry. */
 static bool is_entry(const uint64_t words[ENTRY_WORDS], uint64_t address, uint64_t size,
                      struct vt_torch_block *found) {
     for (unsigned at = 7; at <= 9; at += 2)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Our own questions to the driver (none with VRAMTRACE_ASK=off). They let a log show how large a device is and how much
- * of it others use: a device's name, size and UUID after the first allocation on it; free and total memory after a
- * refusal and after a new peak (state/peak.c decides when).
+ * Our own questions to the driver (none with VRAMTRACE_ASK=off), so that a log shows how large a device is and how much
+ * of it others use. After the first allocation on a device, we ask for its name, size and UUID. After a refusal and
+ * after a new peak (state/peak.c decides when), we ask for free and total memory.
  *
- * We call the real function on the thread that just allocated, because the program has just called the driver there
- * itself. We never ask while a stream is captured, because another call might end the capture, and never inside exit.
- * We never create a context: if the device has no current one, we do not ask about its memory.
+ * We call the real function on the thread that just allocated, where the program itself has just called the driver. We
+ * never ask while a stream is captured, because another call might end the capture, and never inside exit. We never
+ * create a context: if the current context is not the device's, we do not ask about memory.
  */
 #include "stack/stack.h"
 #include "wrap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How a program reaches our wrappers. It finds CUDA in one of four ways:
- *   1. exported symbols (it links the driver or a shared runtime): ours come first, so there is nothing to do here;
+ *   1. exported symbols (it links the driver or a shared runtime): ours come first, without any code here;
  *   2. dlsym and dlvsym on a handle (ctypes, FFmpeg, cuFFT, XLA): lookup_entry.S, then here;
  *   3. cuGetProcAddress, itself found by dlsym or by cuGetProcAddress (every CUDA runtime, static or shared): here;
  *   4. cudaGetDriverEntryPoint and ...ByVersion: lookup_runtime.c.
@@ -9,7 +9,7 @@
  * If it succeeds, substitute.c selects the wrapper.
  *
  * dlopen is never wrapped: the C library resolves RPATH and $ORIGIN by its caller. dlclose is wrapped, because another
- * library may later be mapped at the same address; the number of an old stack would then stand for a new one.
+ * library may later be mapped at the same address: an old stack's number would then stand for a new stack.
  */
 #define _GNU_SOURCE
 #include "interpose.h"
@@ -20,9 +20,9 @@
 
 #include <dlfcn.h>
 
-/* On a handle of the whole process (dlopen(NULL)), dlsym finds our own export first. We return it only if a real
- * function exists behind it. Otherwise the program must see the failure; our failed look-up left the message for its
- * dlerror. */
+/* On a handle of the whole process (dlopen(NULL)), dlsym finds our own export first. We return our function only if a
+ * real one exists behind it. Otherwise the program must see the failure; our failed look-up has left the message for
+ * the program's dlerror. */
 static void *ours(void *found, const char *name) {
     return vt_libc_dlsym(RTLD_NEXT, name) ? found : NULL;
 }
@@ -46,8 +46,8 @@ void *vt_lookup_dlvsym(void *handle, const char *name, const char *version) {
                : found;
 }
 
-/* Announced before the call as well: another thread may load and run other code at these addresses before dlclose
- * returns. */
+/* The unload is also announced before the call: another thread may load and run other code at these addresses before
+ * dlclose returns. */
 VT_EXPORT int dlclose(void *handle) {
     vt_stack_modules_changed();
     int result = vt_libc_dlclose(handle);

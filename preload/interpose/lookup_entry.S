@@ -2,14 +2,14 @@
 /*
  * dlsym and dlvsym as the program calls them.
  *
- * The C library answers RTLD_NEXT (-1) and RTLD_DEFAULT (0) according to its caller's return address. So we always pass
- * these two on by a jump, never by a call from our code: otherwise another interposer behind us would find itself.
+ * For RTLD_NEXT (-1) and RTLD_DEFAULT (0), the C library's answer depends on the caller's return address. So we always
+ * pass these two on by a jump, never by a call from our code: otherwise another interposer behind us would find itself.
  * Every other handle goes to lookup.c.
  */
 /*
  * Both are exported under each version that the C library uses. An interposer in front of us may ask for dlsym by
- * version (dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"), as many do). If that version were missing here, it would find the
- * C library's function, and then the driver, past us.
+ * version, as many do: dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"). If that version were missing here, the interposer
+ * would find the C library's function, and with it the driver, past us.
  */
     .text
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fourth way to the driver's functions: the runtime returns them. Each of these wrappers is a label like every
- * runtime wrapper (wrap_runtime.c explains how they are compiled once per major version). It then replaces the function
- * that the runtime found with our wrapper.
+ * The fourth way to the driver's functions: the runtime returns them. Like every runtime wrapper, each of these only
+ * labels the call (wrap_runtime.c explains this, and the compilation once per major version). It then replaces the
+ * function that the runtime found with our wrapper.
  */
 #include "substitute.h"
 #include "interpose/wrap.h"

@@ -4,8 +4,8 @@
  * generated from hooks.def. Called by every wrapper and by the look-ups.
  *
  * A library is adopted when the program first uses it, and then kept: the driver once, each major version of the
- * runtime once. If the global scope has another definition after ours, we call that one, so that other preloaded
- * libraries stay in the chain; else the library's own.
+ * runtime once. If the global scope has another definition after ours, we call that definition, so that other preloaded
+ * libraries stay in the chain. Otherwise we call the library's own function.
  */
 #define _GNU_SOURCE
 #include "real.h"
@@ -75,8 +75,8 @@ static struct library *const driver = &libraries[VT_REAL_DRIVER],
                              *const cudart12 = &libraries[VT_REAL_CUDART12],
                              *const cudart13 = &libraries[VT_REAL_CUDART13];
 
-/* A caller that names no version (RTLD_DEFAULT, a plug-in not linked with the runtime) gets the default version, which
- * is runtime 13's wrapper. If runtime 13 is not loaded, this entry serves the runtime that is. */
+/* A caller that names no version (RTLD_DEFAULT, a plug-in not linked with the runtime) gets the default version:
+ * runtime 13's wrapper. If runtime 13 is not loaded, this entry serves the loaded runtime. */
 static struct library unversioned = {CUDART(2), .prefix = "libcudart.so"};
 
 /* The next definition after ours in the global scope; NULL: none. */
@@ -98,7 +98,7 @@ static bool shadow_gap_is_protected(void) {
 static void fill(struct library *l, const struct vt_elf *object) {
     for (size_t i = 0; i < l->count; i++) {
         if (l->major && (l->major < l->rows[i].since || l->major > l->rows[i].until))
-            continue; /* another prototype, or the function is missing in this version */
+            continue; /* this version has another prototype, or no such function */
         l->direct[i] = vt_elf_symbol(object, l->rows[i].symbol, l->node);
         void *next = next_in_scope(l, l->rows[i].symbol);
         l->call[i] = next ? next : l->direct[i];
@@ -107,17 +107,17 @@ static void fill(struct library *l, const struct vt_elf *object) {
         vt_log_flag(VT_FLAG_SIMULATED);
     if (l == driver && !vt_get(&vt_sys_sealed) && shadow_gap_is_protected())
         vt_log_flag(VT_FLAG_SHADOW_GAP);
-    /* The library must stay loaded from now on, because our pointers lead into it and another could be loaded in its
+    /* The library must stay loaded from now on, because our pointers lead into it, and another library could take its
      * place. So the handle is never closed. */
     if (object->name && *object->name && !vt_get(&vt_sys_sealed))
         vt_libc_dlopen(object->name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-    /* Clears the message of our failed RTLD_NEXT look-ups, which the program must not see. */
+    /* The program must not see the message of our failed RTLD_NEXT look-ups. */
     vt_libc_dlerror_clear();
 }
 
-/* Adopts `object` as this library, once. A second object of the same kind is ignored: its look-ups get no wrapper.
- * Threads that arrive together all do the work, with the same result. None waits for another, because the work needs
- * the loader's lock, and the waiting thread may hold it (inside dlopen). */
+/* Adopts `object` as this library, once. A second object of the same kind is ignored: look-ups in it get no wrapper.
+ * Threads that arrive together all do the work, with the same result. They do not wait for each other, because the work
+ * needs the loader's lock, which a waiting thread may hold (inside dlopen). */
 static void adopt(struct library *l, const struct vt_elf *object) {
     int saved_errno = errno;
     if (!vt_claim(&l->home, 0, object->start) && vt_see(&l->home) != object->start)
@@ -130,7 +130,7 @@ static void adopt(struct library *l, const struct vt_elf *object) {
     errno = saved_errno;
 }
 
-/* An exported wrapper was called with no look-up before it. Adopts the library if it is already loaded. */
+/* Called if an exported wrapper runs without a look-up before it. Adopts the library if it is already loaded. */
 static void adopt_loaded(struct library *l) {
     struct vt_elf object;
     int saved_errno = errno;
@@ -179,7 +179,7 @@ size_t vt_real_row(enum vt_real_library library, const void *found) {
 /* The library to which the function `symbol` of `object` belongs; NULL: neither the driver nor a runtime. */
 static struct library *library_of(const struct vt_elf *object, const char *symbol,
                                   const void *found) {
-    /* Another library may define its own cuMemAlloc. It is not a driver, and the other functions would be missing. */
+    /* Another library may define its own cuMemAlloc; it is not a driver, and lacks the other functions. */
     if (has_row(driver, symbol))
         return vt_elf_symbol(object, "cuInit", NULL) ? driver : NULL;
     if (has_row(cudart12, symbol)) {

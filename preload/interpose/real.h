@@ -40,11 +40,11 @@ const struct vt_real_cudart *vt_real_cudart(unsigned major);
 enum vt_real_library { VT_REAL_DRIVER, VT_REAL_CUDART12, VT_REAL_CUDART13, VT_REAL_LIBRARIES };
 #define VT_REAL_NO_ROW SIZE_MAX
 
-/* The row of hooks.def, counted within its library, whose real function is `found`; VT_REAL_NO_ROW if there is none. */
+/* The row of hooks.def, counted within the library, whose real function is `found`; or VT_REAL_NO_ROW. */
 size_t vt_real_row(enum vt_real_library library, const void *found);
 
-/* Adopts the library that contains `found`, the result of looking up `name`, and stores which one it is. False: not a
- * CUDA library, or already adopted. */
+/* Adopts the library that contains `found`, the result of looking up `name`, and stores the library's number. False:
+ * not a CUDA library, or already adopted. */
 bool vt_real_adopt(const void *found, const char *name, enum vt_real_library *library);
 
 /* Makes `found` the real function of that driver row, if the row has none. */

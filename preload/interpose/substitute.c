@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which wrapper replaces the function that a look-up found. The real function's pointer decides (its row in real.c),
- * never the name alone, because one name has several variants. Generated from hooks.def.
+ * Selects the wrapper that replaces the function that a look-up found. The real function's pointer decides (by its row
+ * in real.c), never the name alone, because one name has several variants. Generated from hooks.def.
  */
 #include "substitute.h"
 #include "base/base.h"
@@ -65,8 +65,8 @@ static const struct {
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-/* The row that a driver of that version returns according to the documentation: the newest variant not newer than
- * `version`, of the stream kind in `flags` (2: per-thread default stream). */
+/* The row that a driver of that version returns according to the documentation: the newest variant up to `version`, of
+ * the stream kind in `flags` (2: per-thread default stream). */
 static size_t row_by_rule(const char *base, int version, unsigned long long flags) {
     size_t best = VT_REAL_NO_ROW;
     for (size_t i = 0; i < COUNT(driver_rows); i++) {
@@ -84,8 +84,8 @@ void *vt_substitute_driver(void *found, const char *base, int version, unsigned 
     void *wrapper = wrapper_of(VT_REAL_DRIVER, found);
     if (wrapper)
         return wrapper;
-    /* If no exported symbol has this address, the driver may have returned an internal entry point. If a symbol has it,
-     * it is a variant newer than our table, with another prototype, and must not be wrapped. */
+    /* If no exported symbol has this address, the driver may have returned an internal entry point. If a symbol does,
+     * the function is a variant newer than our table, with another prototype, and must not be wrapped. */
     size_t row = row_by_rule(base, version, flags);
     struct vt_elf object;
     if (row == VT_REAL_NO_ROW || !vt_elf_containing(found, &object) ||

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* Declares `call` (the caller) and `real` (the real function). Returns an error from the wrapper if there is none. */
+/* Declares `call` (the caller) and `real` (the real function). Makes the wrapper fail if `real` is NULL. */
 #define VT_ENTER_DRIVER(symbol)                                                                    \
     struct vt_call call __attribute__((unused)) = VT_CALL(symbol);                                 \
     __typeof__(vt_real_driver()->symbol) real = vt_real_driver()->symbol;                          \
@@ -33,8 +33,8 @@
     if (VT_UNLIKELY(vt_limit_on) && !vt_event_may_alloc(&call, (kind), (bytes), (device)))         \
     return CUDA_ERROR_OUT_OF_MEMORY
 
-/* ask_driver.c: both record an allocation, as vt_event_alloc and vt_event_allocated do, and return `result`. They then
- * ask the driver about the device if the event set vt_tls.ask. */
+/* vt_ask_alloc and vt_ask_allocated (ask_driver.c) record as vt_event_alloc and vt_event_allocated do, then ask the
+ * driver about the device if the event set vt_tls.ask. They return `result`. */
 CUresult vt_ask_allocated(const struct vt_call *call, CUresult result, struct vt_live what);
 void vt_ask_(const struct vt_call *call);
 static inline void vt_ask(const struct vt_call *call) {
@@ -48,7 +48,7 @@ static inline CUresult vt_ask_alloc(const struct vt_call *call, CUresult result,
     return result;
 }
 
-/* The value that a successful call stored in its out-parameter. 0 after a failure, when the parameter must not be
+/* The value that a successful call stored in its out-parameter. After a failure 0, because the parameter must not be
  * read. */
 #define VT_OUT(result, pointer) ((result) == 0 && (pointer) ? (uint64_t)(uintptr_t) * (pointer) : 0)
 
@@ -58,8 +58,8 @@ static inline CUresult vt_ask_alloc(const struct vt_call *call, CUresult result,
 #define VT_SECOND(...)                 VT_SECOND_(__VA_ARGS__, )
 #define VT_SECOND_(first, second, ...) second
 
-/* The end of a wrapper whose call makes or destroys an object: memory whose size no call states, or memory of another
- * process. `out`: where the call stores the object's 64-bit handle or address. Both return `result`. */
+/* The end of a wrapper whose call makes or destroys an object: memory of unknown size, or of another process. `out`:
+ * where the call stores the object's 64-bit handle or address. Both return `result`. */
 static inline CUresult vt_object_made(const struct vt_call *call, CUresult result, unsigned kind,
                                       const void *out) {
     uint64_t handle = 0;

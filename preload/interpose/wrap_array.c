@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Arrays: opaque memory for textures, identified by handle. Their size is computed (array_bytes.h). Mip levels and
- * planes are views without memory of their own. Sparse and deferred arrays have no memory yet: they are in the live
+ * planes are views without memory of their own. Sparse and deferred arrays have no memory yet. They are in the live
  * table, so that destroying one is not an unknown free, but they are not logged.
  *
  * Not wrapped: cuMemMapArrayAsync, which maps tiles of cuMemCreate's memory into a sparse array. Those bytes already
@@ -61,8 +61,7 @@ VT_EXPORT CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
     return created(&call, result, VT_KIND_MIPMAP, VT_OUT(result, pHandle), bytes);
 }
 
-/* A mip chain over imported memory (wrap_share.c) is not in the live table, so destroying it
- * frees nothing. */
+/* A mip chain over imported memory (wrap_share.c) is not in the live table, so its destruction frees nothing. */
 #define ARRAY_DESTROY(name, array, kind)                                                           \
     VT_EXPORT CUresult name(array handle) {                                                        \
         VT_ENTER_DRIVER(name);                                                                     \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Contexts: created, made current, destroyed. The end of a context frees everything that it owns. The current context
+ * Contexts: created, made current, destroyed. A context's end frees everything that it owns. The current context
  * determines the owner and the device of an allocation.
  *
  * The driver counts references to primary contexts: each retain is matched by a release, and the last one ends the
@@ -22,9 +22,9 @@ static void made(const struct vt_call *call, CUcontext context, CUdevice dev, bo
                     primary ? VT_OBJECT_PRIMARY : 0, number);
 }
 
-/* Called before the driver: it may reuse a context's addresses before we have removed their entries. When a runtime
- * shuts down inside exit(), its pinned memory disappears, and the exit scan needs that memory, so the scan runs now.
- * Returns the time. */
+/* Call before the driver's function, because the driver may reuse a context's addresses before we have removed their
+ * entries. When a runtime shuts down inside exit(), its pinned memory disappears. The exit scan needs that memory, so
+ * it runs now. Returns the time. */
 static uint64_t end_begins(const struct vt_call *call) {
     vt_live_contexts_end();
     if (vt_log_is_open()) {
@@ -82,8 +82,8 @@ VT_EXPORT CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateP
     return made_current(&call, real(pctx, ctxCreateParams, flags, dev), pctx, dev);
 }
 
-/* Contexts for sharing with OpenGL and VDPAU. CUDA's headers do not define their types: a VdpDevice
- * is an unsigned int, and its look-up function is only passed on. */
+/* Contexts for sharing with OpenGL and VDPAU. CUDA's headers do not define VDPAU's types: a VdpDevice is an unsigned
+ * int, and the look-up function is only passed on. */
 #define GL_CREATE(name)                                                                            \
     VT_EXPORT CUresult name(CUcontext *pCtx, unsigned int Flags, CUdevice device) {                \
         VT_ENTER_DRIVER(name);                                                                     \
@@ -109,7 +109,7 @@ VT_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
         return result;
     if (vt_add(&retained[dev], 1) <= 0)
         made(&call, *pctx, dev, true);
-    else /* the thread that retained it first may not have reached this line yet */
+    else /* the thread that first retained the context may not have reached this line yet */
         vt_context_made(*pctx, (unsigned)dev & 0xff, true);
     return result;
 }
@@ -135,7 +135,7 @@ static CUresult destroy(const struct vt_call *call, CUresult (*real)(CUcontext),
 DESTROY(cuCtxDestroy)
 DESTROY(cuCtxDestroy_v2)
 
-/* A reset ends the context however often it was retained; a release ends it only with the last reference. */
+/* A reset ends the context however often it was retained. A release ends it only with the last reference. */
 static CUresult end_primary(const struct vt_call *call, CUresult (*real)(CUdevice), CUdevice dev,
                             bool release) {
     uint64_t ticks = end_begins(call);
@@ -159,9 +159,9 @@ END_PRIMARY(cuDevicePrimaryCtxReset_v2, false)
 END_PRIMARY(cuDevicePrimaryCtxRelease, true)
 END_PRIMARY(cuDevicePrimaryCtxRelease_v2, true)
 
-/* Deprecated since CUDA 4: Attach adds a reference to the current context, Detach drops one, and
- * the last one ends the context. Programs that still call Detach create one context and never call
- * Attach, so we treat a Detach as the end. */
+/* Deprecated since CUDA 4: Attach adds a reference to the current context, Detach drops one, and the last Detach ends
+ * the context. Programs that still call Detach create one context and never call Attach, so we treat each Detach as the
+ * end. */
 VT_EXPORT CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags) {
     VT_ENTER_DRIVER(cuCtxAttach);
     CUresult result = real(pctx, flags);

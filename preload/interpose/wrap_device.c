@@ -12,8 +12,7 @@
 ALLOC(, cuMemAlloc, CUdeviceptr_v1, unsigned int)
 ALLOC(VT_HOT, cuMemAlloc_v2, CUdeviceptr, size_t)
 
-/* A pitched allocation's size follows from the pitch that the driver chose, not from the
- * requested width. */
+/* A pitched allocation's size is computed from the pitch that the driver chose, not from the requested width. */
 #define ALLOC_PITCH(name, address, size)                                                           \
     VT_EXPORT CUresult name(address *dptr, size *pPitch, size WidthInBytes, size Height,           \
                             unsigned int ElementSizeBytes) {                                       \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Graphs: state/graph.c remembers the nodes that allocate and free, and a launch is recorded from them. An allocation
+ * Graphs: state/graph.c stores the nodes that allocate and free; from these nodes a launch is recorded. An allocation
  * carries the API name and stack of the call that added its node, because that code asked for the memory; the launch
  * may be anywhere. Executables are recorded as objects: each holds device memory of an unknown size.
  *
@@ -52,8 +52,8 @@ VT_EXPORT CUresult cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGrap
 }
 
 /* Handles a node's parameters by type. A child graph that is moved into the parent brings its memory nodes; a copied
- * one has none. Headers before 12.9 do not define the ownership field, so it is read by offset, after the graph's
- * handle. */
+ * child graph has none. Headers before 12.9 do not define the ownership field, so it is read by offset, after the
+ * graph's handle. */
 static void added(const struct vt_call *call, CUresult result, CUgraph graph,
                   const CUgraphNodeParams *params) {
     if (!params)
@@ -180,7 +180,7 @@ static void would_free(uint64_t address, void *data) {
     (void)data;
 }
 
-/* A launch only increments a counter; the next allocation, or the end of the log, writes it. */
+/* A launch only increments a counter, which the next allocation or the end of the log writes. */
 static CUresult counted(CUresult result) {
     if (result == CUDA_SUCCESS)
         vt_add(&vt_graph_launches.count, 1);

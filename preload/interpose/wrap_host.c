@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pinned host memory, which never counts for a device. Either the driver allocates it, or the program registers memory
- * of its own. These are two address spaces, because both kinds can have the same address.
+ * of its own. The two kinds can have the same address, so they are two address spaces.
  */
 #include "wrap.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects that hold device memory whose size no call states: modules and libraries (code, `__device__` variables),
- * limits that size a context's heaps and stacks, green contexts. They are recorded with their stacks, so that a rise in
+ * Objects that hold device memory of unknown size: modules and libraries (code, `__device__` variables), limits for the
+ * sizes of a context's heaps and stacks, green contexts. They are recorded with their stacks, so that a rise in
  * untracked memory can be compared with what the program did at that time. Wrappers that only record a creation or a
  * destruction, including those for imported memory (wrap_share.c), are generated from their rows in hooks.def.
  */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Stream-ordered memory, from the current pool of a stream's device or from a named pool. Each function exists twice:
- * the _ptsz variant takes stream 0 as the thread's own default stream and must call the driver's _ptsz variant. On a
- * stream that is being captured, these calls add nodes to a graph and neither allocate nor free (state/graph.c).
+ * the _ptsz variant takes stream 0 as the thread's own default stream, and our wrapper of it must call the driver's
+ * _ptsz variant. On a stream that is being captured, these calls add nodes to a graph and neither allocate nor free
+ * (state/graph.c).
  *
- * We count the memory that a pool hands out. Its reserve is known only when the program asks (cuMemPoolGetAttribute).
- * So cuMemPoolTrimTo and cuMemPoolSetAttribute change nothing here, and neither do cuDeviceSetMemPool and
- * cuMemSetMemPool: a device's current pool is on that device in any case. A destroyed pool lives until its last
- * allocation is freed.
+ * We count the memory that a pool hands out. The pool's reserve is known only when the program asks for it
+ * (cuMemPoolGetAttribute). So cuMemPoolTrimTo and cuMemPoolSetAttribute change nothing here. Neither do
+ * cuDeviceSetMemPool and cuMemSetMemPool: a device's current pool is on that device in any case. A destroyed pool lives
+ * until its last allocation is freed.
  */
 #include "state/state.h"
 #include "base/base.h"
@@ -82,7 +83,7 @@ static CUresult freed(const struct vt_call *call, CUresult (*real)(CUdeviceptr, 
     if (captured(stream, per_thread)) {
         CUresult result = real(dptr, stream);
         vt_tls
-            .events++; /* a runtime's label must see a driver event, even though nothing was freed */
+            .events++; /* the runtime's label must see a driver event, although nothing was freed */
         if (result == CUDA_SUCCESS)
             vt_graph_free_captured(vt_graph_stream(stream, per_thread), dptr);
         return result;
@@ -118,7 +119,7 @@ VT_EXPORT CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poo
                      : result;
 }
 
-/* Forgets the pool before the call, because another thread may get the same handle at once. */
+/* We forget the pool before the call, because another thread may get the same handle at once. */
 VT_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     VT_ENTER_DRIVER(cuMemPoolDestroy);
     const struct vt_pool was = vt_pool_find(pool);

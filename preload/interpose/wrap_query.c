@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The program's questions to the driver about devices; our own are in ask_driver.c. The log gets the driver's answer;
- * the program gets it reduced to VRAMTRACE_LIMIT.
+ * the program gets this answer reduced to VRAMTRACE_LIMIT.
  */
 #include "wrap.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The runtime's functions, as labels. A cudaMalloc is one event: the driver's allocation inside it, recorded under the
- * name and with the stack of the runtime call. The wrapper reports the event itself only if no driver event happened
- * inside. A call that fails (cudaFree of an unknown pointer, cudaMalloc without memory) is handled in event.c like any
- * other.
+ * Wrappers of the runtime's functions, which only label the driver calls inside. A cudaMalloc is one event: the
+ * driver's allocation, recorded with the name and stack of the runtime call. The wrapper reports the event itself only
+ * if no driver event happened inside. event.c handles a failed call (cudaFree of an unknown pointer, cudaMalloc without
+ * memory) like any other.
  *
  * Compiled once per major version (VT_CUDART = 12, 13) and exported under that version's node. A program linked against
  * libcudart.so.12 asks for cudaMalloc@libcudart.so.12, finds our wrapper for 12, and reaches that runtime, whatever
@@ -40,7 +40,7 @@ WRAPPER(cudaMalloc3D)(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent ex
         return freed(&label, ticks, real arguments, VT_FIRST arguments, VT_KIND_##kind);           \
     }
 
-/* The driver wrappers inside such a call record everything; the call itself is only a label. */
+/* Inside such a call, the driver's wrappers record everything; the call itself is only a label. */
 #define VT_LABEL(id, symbol, since, until, role, prototype, arguments)                             \
     VT_LABEL_AS(id, symbol, symbol, since, until, role, prototype, arguments)
 #define VT_LABEL_AS(id, symbol, exported, since, until, role, prototype, arguments)                \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The start of every runtime wrapper (wrap_runtime*.c), explained in wrap_runtime.c. event.c decides what a result,
- * including a failure, means for the state. */
+/* The start of every runtime wrapper (wrap_runtime*.c), explained in wrap_runtime.c. event.c decides how a result,
+ * including a failure, changes the state. */
 #ifndef VT_PRELOAD_WRAP_RUNTIME_H
 #define VT_PRELOAD_WRAP_RUNTIME_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Imported memory: another process's by IPC, another library's as external memory or through OpenGL, EGL and VDPAU. It
- * is recorded as objects, with the stacks that opened and closed it, and never counts as this process's memory. Most of
- * the wrappers are generated from hooks.def (wrap_module.c).
+ * Imported memory: from another process by IPC, or from another library as external memory or through OpenGL, EGL and
+ * VDPAU. It is recorded as objects, with the stacks that opened and closed it, and never counts as this process's
+ * memory. Most of the wrappers are generated from hooks.def (wrap_module.c).
  */
 #include "state/state.h"
 #include "wrap.h"

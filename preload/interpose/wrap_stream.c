@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams: the device of each (stream-ordered memory is on the stream's device), and captures into a graph. Recording
- * or awaiting an event matters only during a capture, because other streams join it that way; at other times it costs
- * one read.
+ * Streams: each stream's device (where its stream-ordered memory is), and captures into a graph. Recording or awaiting
+ * an event matters only during a capture, which other streams join that way. At other times it costs one read.
  */
 #include "state/state.h"
 #include "base/base.h"
@@ -35,8 +34,8 @@ VT_EXPORT CUresult cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCt
                 vt_context_device(vt_context_green(greenCtx)));
 }
 
-/* Called before the driver, which may give the handle to another thread's stream at once. If the destroy fails, only
- * the stream's device is lost. */
+/* Call before the driver's function, because the driver may give the handle to another thread's stream at once. If the
+ * call fails, we only lose the stream's device. */
 static void destroy_begins(CUstream stream) {
     vt_pool_stream_gone(stream);
     if (VT_UNLIKELY(vt_get(&vt_graph_captures)))
@@ -85,7 +84,7 @@ CAPTURE(cuStreamBeginCapture_v2_ptsz, true)
 CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph, false)
 CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph_ptsz, true)
 
-/* Even a failed end ends the capture, unless this call was not allowed to end it. */
+/* Even a failed call ends the capture, unless the call was not allowed to end it. */
 static CUresult ended(CUresult result, CUstream stream, bool per_thread, const CUgraph *graph) {
     if (result == CUDA_SUCCESS ||
         (result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_INVALID_VALUE &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Virtual memory management: physical memory, its handles and its mappings. Bytes are counted once, for the physical
- * memory, on the device on which it was requested. Reserved addresses are not memory, and a mapping only refers to it
+ * Virtual memory management: physical memory, its handles and its mappings. Bytes are counted once: for the physical
+ * memory, on the device where it was requested. Reserved addresses are not memory, and mappings only refer to memory
  * (state/vmm.c). Imported handles and multicast objects refer to memory that is counted elsewhere.
  *
  * Not wrapped, because they neither allocate nor hold a reference beyond handles and mappings: cuMemAddressReserve,
@@ -11,7 +11,7 @@
 #include "state/state.h"
 #include "wrap.h"
 
-/* Where a property requests memory. The driver itself refuses NULL and invalid values. */
+/* The device on which a property requests memory. The driver itself refuses NULL and invalid values. */
 static unsigned device_of(const CUmemAllocationProp *prop, unsigned *kind) {
     bool host = prop && prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE;
     *kind = host ? VT_KIND_PHYSICAL_HOST : VT_KIND_PHYSICAL;

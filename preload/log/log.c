@@ -3,9 +3,9 @@
  * The log file: opened at the first record, and extended chunk by chunk. Its format is described in
  * include/vramtrace/log_format.h. log_chunks.c hands the chunks out to threads.
  *
- * There are two modes. Mapped (the usual one): a chunk's space is allocated in the file, then mapped shared. So
- * written records survive SIGKILL without a flush, and a full disk is an error code here and not a SIGBUS in the
- * program (if someone truncates the file: log_fault.c). Buffered, if the file system cannot guarantee the space (NFS,
+ * There are two modes. Mapped (the usual one): a chunk's space is allocated in the file, then mapped shared. So written
+ * records survive SIGKILL without a flush, and a full disk causes an error code here, not a SIGBUS in the program
+ * (log_fault.c handles a file that someone truncates). Buffered, if the file system cannot guarantee the space (NFS,
  * FUSE, copy-on-write): chunks lie in our own memory and are written when they are full, once a second, and at the end.
  *
  * Called by log_chunks.c and log_live.c.
@@ -21,18 +21,18 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define FD_AT_LEAST 512 /* avoids programs that count descriptors from 3 */
+#define FD_AT_LEAST 512 /* out of the way of programs that count descriptors from 3 */
 
 enum { CLOSED, OPENING, OPEN, FAILED };
 
 static uint32_t state;  /* atomic */
-bool vt_log_opened;     /* ... whether it is OPEN */
+bool vt_log_opened;     /* ... whether `state` is OPEN */
 static int log_fd = -1; /* atomic */
 static dev_t log_device;
 static ino_t log_inode;
 bool vt_log_buffered;
-static uint32_t log_pid;           /* a copy: the header may be lost */
-static char absolute[VT_PATH_MAX]; /* for reopening it after the program closed our descriptor */
+static uint32_t log_pid;           /* a copy, because the header may be lost */
+static char absolute[VT_PATH_MAX]; /* to reopen the file after the program closed our descriptor */
 static const char *path = "";      /* as shown to the user: without the start folder */
 
 struct vt_log_header *vt_log_header = &vt_log_early;
@@ -47,7 +47,7 @@ bool vt_log_is_file(uint64_t device, uint64_t inode) {
     return log_inode && device == log_device && inode == log_inode;
 }
 
-/* The log's descriptor, for a few system calls. */
+/* The log's descriptor, valid for a few system calls. */
 struct use {
     int fd;      /* negative: there is none */
     bool closes; /* whether to close it afterwards */
@@ -63,8 +63,8 @@ static struct use use_kept(void) {
     return (struct use){fd_is_ours(fd) ? fd : -1, false};
 }
 
-/* Programs expect the next descriptor to be the lowest free one, so ours is moved up. If that fails, the program may
- * have few descriptors and need them all, so none is kept. If several threads do this together, the first one's
+/* Programs expect the next descriptor to be the lowest free one, so we move ours up. If that fails, we keep none,
+ * because the program may have few descriptors and need them all. If several threads do this together, the first one's
  * descriptor stays. */
 static struct use keep(int fresh, int was) {
     long high = VT_SYS3(SYS_fcntl, fresh, F_DUPFD_CLOEXEC, FD_AT_LEAST);
@@ -115,7 +115,7 @@ bool vt_log_write(const void *data, uint64_t bytes, uint64_t offset) {
     return written;
 }
 
-/* Returns 0 or negative errno. If *u.fd >= 0, the file was made. */
+/* Returns 0 or negative errno. The file was made if u->fd >= 0. */
 static int open_file(struct use *u) {
     int fresh = vt_log_name_open(absolute, sizeof absolute, &path);
     struct stat st;
@@ -152,9 +152,8 @@ void *vt_log_map(uint64_t number) {
     return chunk;
 }
 
-/* The header counts a chunk only once the file is long enough for it. A process may end after a thread reserved a
- * number and before it allocated the space, and a reader considers a file shorter than its header says to be
- * truncated. */
+/* The header counts a chunk only once the file is long enough for it. If a process ended after a thread reserved a
+ * number and before it allocated the space, a reader would otherwise find the file too short, and call it truncated. */
 void vt_log_count_placed(uint64_t number) {
     uint64_t counted;
     while ((counted = vt_get(&vt_log_header->placed)) <= number &&
@@ -204,9 +203,9 @@ static bool open_log(void) {
             log_pid = h->pid;
             vt_log_header = h;
             vt_log_calibrate(vt_log_header);
-            /* the whole chunk, for the live list at the end */
+            /* the whole chunk: the live list needs its space at the end */
             if (!vt_log_buffered || vt_log_write(h, VT_CHUNK_BYTES, 0)) {
-                vt_log_counters = h; /* stays mapped: threads that record nothing also count here */
+                vt_log_counters = h; /* stays mapped: all threads count drops here */
                 if (!vt_log_buffered)
                     vt_log_place_slots(vt_add(&h->chunks, 1));
                 end_use(u);
@@ -230,8 +229,8 @@ static bool open_log(void) {
     return false;
 }
 
-/* An exception to "never waits": when several threads have their first event together, they wait for the one that opens
- * the file. It takes no lock that they might hold. */
+/* An exception to "never waits": threads that have their first events at the same time wait for the one that opens the
+ * file. That one takes no lock that they might hold. */
 VT_COLD bool vt_log_open_(void) {
     uint32_t s = vt_see(&state);
     if (s == CLOSED) {

@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "preload.h"
 
-/* Space for stack.c's data per thread. It is not on the program's stack, which may be small. */
+/* Bytes of stack.c's data per thread, which is not on the program's stack, because that may be small. */
 #define VT_THREAD_STACK_BYTES (VT_RETURN_AT_CFA ? 81920u : 98304u)
 
 /* State of the short records in a thread's chunk (log_short.c). */
@@ -25,7 +25,7 @@ struct vt_log_short {
     uint64_t frames[VT_SHORT_FRAMES]; /* 0: none */
 };
 
-/* A recording thread's data. It is kept when the thread dies, and a later thread takes it over. */
+/* A recording thread's data. It outlives the thread, and a later thread takes it over. */
 struct vt_thread {
     struct vt_thread *next;        /* all threads; entries are only ever pushed */
     uint32_t tid;                  /* atomic: the current owner */
@@ -53,14 +53,14 @@ struct vt_tls {
     struct vt_thread *thread;
     int64_t peak_part; /* bytes not yet in the device's sum; state/peak.c */
     uint64_t entered;  /* when the last record began */
-    uint64_t newest;   /* the last allocation's address, if it is the last event */
+    uint64_t newest;   /* the last allocation's address, if the allocation was the last event */
     uint32_t growth_part,
         growth_part_max;   /* allocations not yet in the sum; their limit; state/growth_trigger.c */
     uintptr_t busy;        /* frame of the record in progress; 0: none */
     uintptr_t call_frame;  /* frame of the call whose time is in thread->held */
     uintptr_t label_frame; /* frame of the outermost label */
-    uint32_t events;       /* driver events so far; labels compare it */
-    uint32_t block_events; /* `events` when instrument/torch.c last asked for a block's entry */
+    uint32_t events;       /* driver events so far; a label compares counts */
+    uint32_t block_events; /* `events` when instrument/torch.c last looked up a block's entry */
     uint32_t label_depth;
     uint32_t label_hook;
     struct vt_caller label_caller;
@@ -75,7 +75,7 @@ struct vt_tls {
 };
 /* Flags of vt_tls.due. snapshot/triggers.c does the work, at the end of the event that set the flag. */
 enum vt_due {
-    VT_DUE_LOOK = 1,          /* to check for changes that must be known before the end */
+    VT_DUE_LOOK = 1,          /* time to check for changes that must be known before the end */
     VT_DUE_REFUSED = 2,       /* an allocation was refused */
     VT_DUE_FRAMEWORK_OOM = 4, /* a framework reported that it could not allocate */
     VT_DUE_ASKED = 8,         /* `vramtrace snapshot` asks for the owners */
@@ -102,18 +102,17 @@ static inline bool vt_log_ready(void) {
 static inline bool vt_log_is_open(void) {
     return vt_see(&vt_log_opened);
 }
-/* From now on, system calls must not be used, and with `tsc` neither must the time stamp counter. */
+/* From now on, system calls are forbidden; with `tsc`, so is the time stamp counter. */
 void vt_log_stop_clock(bool tsc);
-void vt_log_start_clock(void);  /* call at load: all times count from here */
-void vt_log_start_folder(void); /* ... and the folder for a relative name of the log */
-uint64_t vt_log_ticks(void);    /* ticks since then; ordered after every earlier access */
+void vt_log_start_clock(void);  /* call at load: times count from this moment */
+void vt_log_start_folder(void); /* ... and relative log names start in the current folder */
+uint64_t vt_log_ticks(void);    /* ticks since load; ordered after every earlier access */
 /* Reserves `bytes` for an event's record in the thread's chunk, zeroed like all bytes after them. NULL: no space; a
  * dropped event is counted. */
 uint64_t *vt_log_reserve(struct vt_thread *thread, uint32_t bytes);
 /* The same for entries (VT_ENTRY in records.def): nothing is counted. */
 uint64_t *vt_log_reserve_entry(struct vt_thread *thread, uint32_t bytes);
-/* Publishes a record whose body is written, by storing its first word. Pairs with vt_log_copy_chunk in pack.c; model:
- * PUBLISH. */
+/* Publishes a written record by storing its first word. Pairs with vt_log_copy_chunk in pack.c; model: PUBLISH. */
 static inline void vt_log_commit(struct vt_thread *thread, uint64_t *record, uint64_t word,
                                  uint32_t bytes) {
     vt_publish(record, word);
@@ -121,8 +120,8 @@ static inline void vt_log_commit(struct vt_thread *thread, uint64_t *record, uin
 }
 /* Writes an event's record. False: no space, and a dropped event is counted. */
 bool vt_log_event(struct vt_thread *thread, const void *record, uint32_t bytes);
-/* The same for an entry; nothing is counted. Takes the record, whose first word has only the type, and the parts that
- * its VT_COUNT fields count. */
+/* The same for an entry; nothing is counted. Takes the record, whose first word has only the type, and one part per
+ * VT_COUNT field. */
 struct vt_log_part {
     const void *data;
     uint32_t bytes;
@@ -141,31 +140,31 @@ void vt_log_enter(struct vt_thread *thread); /* sets entered_at, to thread->held
 uint64_t
 vt_log_enter_now(struct vt_thread *thread);  /* the same; returns the time, later than entered_at */
 void vt_log_leave(struct vt_thread *thread); /* clears it, or sets it to thread->held */
-/* Announces that a snapshot of that time may still be written, until it is withdrawn. One at a time. Requires a log
+/* Announces that a snapshot of that time may still be written, until vt_log_withdraw. One at a time. Requires a log
  * with slots. */
 void vt_log_announce(uint64_t ticks);
 void vt_log_withdraw(void);
 void vt_log_drop(enum vt_drop reason); /* counts one event that is not recorded */
 void vt_log_flag(uint32_t flag);       /* enum vt_log_flag; also before there is a log */
-/* Records whether the program's own code still runs, that is, its interpreter is not shutting down. The first end
- * counts. Only while recording. */
+/* Records whether the program's own code still runs, that is, whether its interpreter is not shutting down. The first
+ * `false` counts. Only while recording. */
 void vt_log_program(bool runs, uint64_t ticks);
 /* A sentence for the report. Only while recording (event.h). */
 void vt_log_note(const char *text);
-/* The list of live allocations at the end, if events were dropped: begin, add each, done; then vt_log_end. Its space is
- * reserved from the log's start. begin: false if another thread is listing already. */
+/* The list of live allocations at the end, if events were dropped. Call begin, add (for each), done; then vt_log_end.
+ * Its space is reserved from the log's start. begin: false if another thread is listing already. */
 bool vt_log_list_begin(void);
 void vt_log_list_add(const struct vt_log_live *entry);
 void vt_log_list_done(void);
-/* The process is about to end: space reserved for that may be used now; with `scan`, also the scan's. */
+/* The process is about to end: makes the space reserved for the end available; with `scan`, also the scan's. */
 void vt_log_ends(bool scan);
-/* Whether events are no longer recorded, because the log has reached its limit. */
+/* Whether the log has reached its limit, so that events are no longer recorded. */
 bool vt_log_is_at_bound(void);
 void vt_log_end(enum vt_exit kind, int status); /* the END mark; the last call counts */
-void vt_log_unend(void);                        /* removes it after an exec that failed */
+void vt_log_unend(void);                        /* removes the mark after a failed exec */
 bool vt_log_is_file(uint64_t device, uint64_t inode);
-/* Schedules the next VT_DUE_LOOK after a while: the longer the log is open, the longer, but at most a second. Without
- * this call it comes at the next event. */
+/* Schedules the next VT_DUE_LOOK. The delay grows with the time since the log was opened, to at most a second. Without
+ * this call, it comes at the next event. */
 void vt_log_looked(void);
 void vt_log_look_soon(void);          /* at the next event */
 void vt_log_look_within(unsigned ms); /* at the first event after at most this time */
@@ -178,11 +177,12 @@ const char *vt_log_fate(void);
 uint64_t vt_log_dropped(void); /* number of missing events */
 uint32_t vt_log_pid(void);     /* of the process that the log describes */
 /* Whether the open log is this process's. A forked child without an event still has its parent's log, and a vfork child
- * runs in its parent's memory. Once sealed, system calls are not allowed, and only vt_locks_vforks tells. */
+ * runs in its parent's memory. Once the process is sealed, it must not make system calls, and only vt_locks_vforks
+ * shows this. */
 bool vt_log_is_mine(void);
-/* Before system calls become unavailable: maps chunks that threads take when they need one. Within a recording. */
+/* Called before system calls become unavailable: maps chunks for threads to take later. Within a recording. */
 void vt_log_keep_room(struct vt_thread *thread);
-/* Discards a record that will not be finished: none of it stays in the chunk, unless it is published already. */
+/* Discards an unfinished record: none of it stays in the chunk, unless it is already published. */
 void vt_log_abandon(struct vt_thread *thread);
 /* Stops a forked child from writing into its parent's log. Call it as soon as the child runs. Safe in a signal
  * handler. */

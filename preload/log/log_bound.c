@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The log's limit: three quarters of VRAMTRACE_MAX_LOG; the last quarter is for its summary. Beyond it, events are
+ * The log's limit: three quarters of VRAMTRACE_MAX_LOG; the last quarter is for its summary. At the limit, events are
  * recorded only in recycled chunks (log_free.c). A part is reserved for later records: call stacks and names of later
  * allocations, the results of the end (snapshot, exit scan), and the live list.
  *
- * Called by log.c when the log opens, by log_chunks.c and at the end.
+ * Called by log.c when the log opens, by log_chunks.c, and when the process ends.
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -16,7 +16,7 @@
 #define AUTO_SHARE 10u /* of the file system's free space */
 #define AUTO_LEAST (1ull << 30)
 #define AUTO_MOST  (16ull << 30)
-#define KEPT_SHARE 16u /* reserved for the end: this part of the bound */
+#define KEPT_SHARE 16u /* 1/16 of the bound is reserved for the end */
 #define KEPT_LEAST 8u  /* chunks */
 
 struct vt_log_bound vt_log_bound = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads' chunks: each thread has its own, reserves its records there, and takes the next when it is full. Also: a
- * thread's announcements in its slot; what a forked child may touch; the end of the log.
+ * The threads' chunks: each thread reserves space for its records in its own chunk, and takes another one when that is
+ * full. Also: announcements in a thread's slot, forked children, and the end of the log.
  *
  * Called by event.c, stack/ and the modules that write records; exit.c ends the log.
  */
@@ -26,8 +26,8 @@ static uint64_t chunk_offset(const struct vt_thread *t) {
 static bool flush_chunk(struct vt_thread *t) {
     if (!vt_log_buffered || !t->chunk || !t->chunk_number || t->orphan)
         return true;
-    /* Only complete records lie below `used`; a reader sees zeroes after them. The chunk's last word, always zero, is
-     * written first so that the file has the chunk's whole length. */
+    /* Only complete records lie below `used`; a reader sees zeroes after them. The chunk's last word, which is always
+     * zero, is written first to give the file its full length. */
     uint32_t used = vt_see(&t->used), last = VT_CHUNK_BYTES - 8;
     bool written = (t->flushed > sizeof *t->chunk ||
                     vt_log_write((const char *)t->chunk + last, 8, chunk_offset(t) + last)) &&
@@ -50,7 +50,7 @@ VT_COLD static void release_chunk(struct vt_thread *t) {
     vt_publish(&c->finished, vt_get(&c->generation) + 1);
     if (!flush_chunk(t))
         vt_log_record_lost(t);
-    if (t->chunk_number == c->number) /* else one is reserved, and this chunk was recycled */
+    if (t->chunk_number == c->number) /* else another is reserved, and this chunk was recycled */
         vt_publish(&t->chunk_number, 0);
     vt_publish(&t->chunk, NULL);
     vt_sys_munmap(c, VT_CHUNK_BYTES);
@@ -66,14 +66,14 @@ static struct vt_chunk_header *reuse_kept(void) {
 }
 
 void vt_log_keep_room(struct vt_thread *t) {
-    vt_log_calibrate(vt_log_header); /* for the last time */
-    vt_log_withdraw();               /* a snapshot's copy cannot report any more */
+    vt_log_calibrate(vt_log_header); /* the last measurement */
+    vt_log_withdraw();               /* a snapshot's child can no longer report */
     for (size_t i = 0; !vt_log_buffered && i < KEPT_CHUNKS && !kept[i]; i++) {
         struct vt_chunk_header *c = vt_log_free_take();
         uint64_t number = c ? 0 : vt_log_bound_number(&vt_log_header->chunks);
         if (number)
             c = vt_log_place(number, false);
-        if (!c && number) /* undo: a number without a chunk would count as a lost chunk */
+        if (!c && number) /* undone, because a number without a chunk would count as lost */
             vt_claim(&vt_log_header->chunks, number + 1, number);
         if (!c)
             break;
@@ -103,7 +103,7 @@ bool vt_log_is_at_bound(void) {
     return is_long() && !vt_log_free_is_there(vt_tls.entered);
 }
 
-/* Called before a thread's first event is stamped: without a slot it takes no chunk. Signals are blocked, see
+/* Called before a thread's first event is stamped: a thread without a slot takes no chunk. Signals are blocked, see
  * renew_chunk. */
 VT_COLD static void take_slot(struct vt_thread *t) {
     if (!vt_log_buffered && t->retry)
@@ -127,7 +127,7 @@ VT_COLD static void take_slot(struct vt_thread *t) {
     vt_sys_let_signals(held);
 }
 
-/* Gives a thread a new chunk. Without space, its number stays reserved for the next attempt. */
+/* Gives a thread a new chunk. If there is no space, the chunk's number stays reserved for the next attempt. */
 VT_COLD static bool take_chunk(struct vt_thread *t) {
     if (!t->last)
         return false;
@@ -159,8 +159,8 @@ VT_COLD static bool take_chunk(struct vt_thread *t) {
     return true;
 }
 
-/* Signals are blocked meanwhile. A handler might fork, and the child would continue here as its parent does: it would
- * write zeroes over the chunk that the parent has begun to fill. */
+/* Signals are blocked, because a handler might fork here. The child would then continue like its parent, and write
+ * zeroes over the chunk that the parent has begun to fill. */
 VT_COLD static bool renew_chunk(struct vt_thread *t) {
     if (t->retry) {
         t->retry--;
@@ -168,7 +168,7 @@ VT_COLD static bool renew_chunk(struct vt_thread *t) {
     }
     uint64_t held = vt_sys_hold_signals();
     bool taken = false;
-    if (is_ours(t)) { /* no handler forked just before */
+    if (is_ours(t)) { /* false if a handler forked just before */
         t->fills |= t->chunk != NULL;
         if (t->chunk)
             release_chunk(t);
@@ -190,7 +190,7 @@ static uint64_t *room(struct vt_thread *t, uint32_t bytes) {
 void vt_log_abandon(struct vt_thread *t) {
     if (!t->chunk || t->orphan || vt_process_is_fresh_child())
         return;
-    /* If its first word is there, the record is complete, and a reader may have it: it stays; model: STAYS. */
+    /* With its first word, the record is complete and a reader may have it, so it stays; model: STAYS. */
     uint64_t word = *(const uint64_t *)((const char *)t->chunk + t->used);
     vt_publish(&t->used, t->used + vt_record_length(word));
     memset((char *)t->chunk + t->used + 8, 0, VT_CHUNK_BYTES - t->used - 8);
@@ -228,7 +228,7 @@ uint64_t *vt_log_reserve(struct vt_thread *t, uint32_t bytes) {
     bool bound = (!t->chunk || t->used + bytes + 8 > t->event_room) && vt_log_is_at_bound();
     uint64_t *record = bound ? NULL : vt_log_reserve_entry(t, bytes);
     if (VT_UNLIKELY(!record) && !t->orphan && !vt_process_is_fresh_child()) {
-        bound |= !t->retry && is_long(); /* other threads took the last ones */
+        bound |= !t->retry && is_long(); /* other threads took the last chunks */
         vt_log_drop(bound ? VT_DROP_BOUND : VT_DROP_LOG_FULL);
     }
     return record;
@@ -265,10 +265,9 @@ __attribute__((noinline)) static uint64_t enter_slowly(struct vt_thread *t) {
     return vt_log_now();
 }
 
-/* Reading the clock is the most expensive part of an event, so it is read once. Before that, entered_at is the time of
- * the thread's last event: the next one is not older. A thread that sees entered_at sees the records before it: the
- * release of left() extends through the relaxed stores after it. Pairs with read_slots in log_passes.c; model:
- * ENTER. */
+/* Reading the clock is the most expensive part of an event, so we read it once. Until then, entered_at is the time of
+ * the thread's last event, as the next one is not older. A reader that sees entered_at sees the records before it: the
+ * release in left() also covers the relaxed stores that follow. Pairs with read_slots in log_passes.c; model: ENTER. */
 VT_HOT uint64_t vt_log_enter_now(struct vt_thread *t) {
     if (VT_UNLIKELY(t->held || !t->last))
         return enter_slowly(t);
@@ -296,7 +295,7 @@ static inline __attribute__((always_inline)) void left(struct vt_thread *t) {
         flush_all(t);
 }
 
-/* A child that continues its parent's record leaves the slot alone, which is still its parent's. */
+/* A child that continues its parent's record must not change the slot, which is still its parent's. */
 VT_COLD static void leave_if_ours(struct vt_thread *t) {
     if (!vt_process_is_fresh_child())
         left(t);
@@ -333,17 +332,17 @@ void vt_log_unend(void) {
         vt_publish(&vt_log_header->exit_kind, (uint32_t)VT_EXIT_NONE);
 }
 
-/* A signal handler may fork in the middle of a record, and return. Then both parent and child finish that record in
- * the same shared chunk. The parent does not wait, so it may have written more records by the time the child
- * continues. So
- *   - a thread's stores for a record are the same in both, and nothing is stored behind it: the space there is zero
- *     from the start (vt_log_abandon keeps it so);
+/* A signal handler may fork in the middle of a record, and return. Then parent and child both finish that record in the
+ * same shared chunk. The parent does not wait, so it may have written more records when the child continues. Therefore:
+ *   - parent and child store the same bytes for a record, and nothing behind it: the space there is zero from the start
+ *     (vt_log_abandon keeps it zero);
  *   - no signal is handled while a thread moves from one chunk to the next (renew_chunk);
  *   - a child never starts a record in its parent's log: its guard word is cleared (room).
- * That holds for each way to make a child. A child made by the C library (fork.c calls this) also replaces its mapping
- * of the chunk by private memory at the same address, and of its slot's page: pointers in interrupted code stay valid,
- * and its stores stay private. The counters in the log's header are still shared. A child of a bare system call keeps
- * the parent's chunk, and must not be so late that the chunk has been filled, given back and recycled. */
+ * This is true for every way to make a child. A child made by the C library (fork.c calls this) also replaces its
+ * mappings of the chunk and of its slot's page by private memory at the same addresses: pointers in interrupted code
+ * stay valid, and the child's stores stay private. The counters in the log's header are still shared. A child made by a
+ * bare system call keeps the parent's chunk. It would fail only if it continued after the chunk was filled, given back
+ * and recycled. */
 void vt_log_child(void) {
     struct vt_thread *t = vt_tls.thread;
     if (!vt_log_is_open() || foreign || vt_log_pid() == (uint32_t)VT_SYS0(SYS_getpid))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The log's clock: the processor's counter if its rate is constant, else CLOCK_MONOTONIC. The header has two pairs of
- * readings of both clocks, so that a reader can convert.
+ * readings of both clocks, so that a reader can convert ticks.
  *
  * Called by log.c and log_chunks.c; vt_log_ticks by every module.
  */
@@ -21,7 +21,7 @@ uint64_t vt_log_calibrate_at;               /* atomic: ticks of the next measure
 #define CLOCK_STOPPED 0xffu /* a value of vt_log_clock, never in a log */
 #define READINGS      4u
 #define CLOSE         (vt_get(&vt_log_second_ticks) >> 19) /* ticks: two microseconds */
-static uint64_t stopped; /* atomic: the time of the stop, counted up to keep events in order */
+static uint64_t stopped; /* atomic: the time of the stop, incremented to keep events in order */
 
 VT_COLD uint64_t vt_log_slow_ticks(void) {
     if (vt_log_clock == CLOCK_STOPPED)
@@ -62,10 +62,10 @@ uint64_t vt_log_ticks(void) {
     return vt_log_now();
 }
 
-/* Measures the second calibration pair; the longer the span, the better. Repeated each time the process has doubled its
- * age (vt_log_enter). So a time in the log is off by at most twice the error of a reading, also in the log of a killed
- * process, and readers need no clock of their own. Ticks are 0 while the time changes; pairs with vt_log_read_header;
- * model: CALIBRATE. */
+/* Measures the second calibration pair; a longer span is better. Repeated each time the process's age has doubled
+ * (vt_log_enter). So a time in the log is off by at most twice the error of a reading, even if the process was killed,
+ * and readers need no clock of their own. `calibration_ticks` is 0 while the other field changes; pairs with
+ * vt_log_read_header; model: CALIBRATE. */
 void vt_log_calibrate(struct vt_log_header *header) {
     if (!vt_claim(&calibrating, 0, 1))
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts events that are not recorded, by reason, and sets flags, in the log's header; also before the log is opened.
- * Called by every module; vt_log_drop is in log_record.c.
+ * Counts missing events by reason, and sets flags, in the log's header; works before the log is opened. Called by every
+ * module; vt_log_drop is in log_record.c.
  */
 #include "log_file.h"
 #include "base/base.h"
@@ -13,7 +13,7 @@ void vt_log_flag(uint32_t flag) {
     vt_or(&vt_log_counters->flags, flag);
 }
 
-/* Missing events. Reasons that do not concern events are excluded. */
+/* The number of missing events; counters of other things are excluded. */
 uint64_t vt_log_dropped(void) {
     uint64_t n = 0;
     for (unsigned r = 0; r < VT_DROP_REASONS; r++)

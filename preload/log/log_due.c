@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work that the log finds to be due at an event (vt_tls.due): periodic checks, and requests by another process in the
- * header (`vramtrace snapshot`). log_chunks.c finds it, snapshot/triggers.c does it.
+ * Work that is due at an event (vt_tls.due): periodic checks, and another process's requests in the header (`vramtrace
+ * snapshot`). log_chunks.c detects it; snapshot/triggers.c does it.
  */
 #include "log_file.h"
 #include "base/base.h"
@@ -27,7 +27,7 @@ void vt_log_look_within(unsigned ms) {
         vt_put(&vt_log_look_at, at);
 }
 
-/* The request comes from another process, so it may be any number. */
+/* Another process writes the number of requests, so it may be any number. */
 bool vt_log_asked_take(void) {
     struct vt_log_header *h = vt_log_header;
     uint32_t taken = vt_get(&h->snapshots_taken), asked = vt_get(&h->snapshots_asked);

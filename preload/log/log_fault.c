@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handles truncation of the log while it is written. A store to its mapping is then a SIGBUS, which would kill the
- * program, and no mapping of a file is safe from that. So a handler replaces the page by private memory; the store is
- * repeated there, and the log counts as lost.
+ * Handles truncation of the log while it is written. A store to the mapping then causes a SIGBUS, which would kill the
+ * program; no mapping of a file is safe from that. So our handler replaces the page by private memory, where the store
+ * is repeated, and the log counts as lost.
  *
- * It is installed when the log opens, and only if the program has no handler of its own: then a SIGBUS ends the
- * process. A SIGBUS outside our mappings still does so. A handler that the program installs later replaces ours; from
- * then on a truncated log is a fault like any other.
+ * The handler is installed when the log opens, and only if the program has none, so that a SIGBUS would end the
+ * process. A SIGBUS outside our mappings still does. A handler that the program installs later replaces ours; from then
+ * on, a truncated log is a fault like any other.
  *
  * Called by log.c. The handler makes only system calls and loads.
  */
@@ -36,11 +36,11 @@ static void on_fault(int number, siginfo_t *info, void *context) {
         vt_put(&truncated, 1);
         return;
     }
-    /* Not ours: the process ends as without us. A fault happens again; a signal that was sent is sent again, with its
-     * data. */
+    /* Not our mapping: the process ends as it would without us. A fault happens again; we send a sent signal again,
+     * with its data. */
     static const struct action none = {0};
     if (vt_sys_anyway(SYS_rt_sigaction, number, (long)&none, 0, sizeof none.mask, 0, 0) != 0)
-        /* A filter forbids it; the fault would repeat for ever. */
+        /* A seccomp filter forbids the call, and the fault would repeat for ever. */
         VT_SYS1(SYS_exit_group, 128 + number);
     if (info->si_code <= 0 || info->si_code == SI_KERNEL)
         vt_sys_anyway(SYS_rt_tgsigqueueinfo, vt_sys_anyway(SYS_getpid, 0, 0, 0, 0, 0, 0),

@@ -18,7 +18,7 @@ struct vt_clock_pair {
     uint64_t ticks, monotonic_ns;
 };
 
-/* Opens a new file for this process and stores its name in `path`; *shown is the user's part of it. Returns a
+/* Opens a new file for this process and stores its name in `path`; *shown is the part to show to users. Returns a
  * descriptor or negative errno. */
 int vt_log_name_open(char *path, size_t size, const char **shown);
 /* Prints on stderr that the log at `path` could not be written, and why (errno, positive). */
@@ -32,7 +32,7 @@ void vt_log_launcher_fill(struct vt_log_header *h);
 
 /* Keeps the process alive if someone truncates the mapped log. */
 void vt_log_fault_watch(void);
-/* Whether that has happened: the log is lost. */
+/* Whether someone has truncated it: the log is lost. */
 bool vt_log_fault_seen(void);
 
 /* log_drop.c: counters and flags before the file exists, and their current location. */
@@ -45,7 +45,7 @@ struct vt_log_bound {
     uint64_t end;       /* other records of the end */
     uint64_t entries;   /* entries, before the end */
     uint64_t events;    /* events */
-    uint64_t now;       /* atomic: the bound now in force */
+    uint64_t now;       /* atomic: the current bound */
     uint64_t kept_free; /* at the bound: recycled chunks reserved for entries */
 };
 extern struct vt_log_bound vt_log_bound;
@@ -56,7 +56,7 @@ uint64_t vt_log_bound_number(uint64_t *chunks);
 
 /* log_free.c: takes a recycled chunk, mapped. NULL: none. */
 struct vt_chunk_header *vt_log_free_take(void);
-/* At the bound: whether there are more of them than entries need. */
+/* At the bound: whether there are more recycled chunks than entries need. */
 bool vt_log_free_is_there(uint64_t now);
 void vt_log_free_forked(void);
 
@@ -64,16 +64,16 @@ void vt_log_free_forked(void);
 extern bool vt_log_buffered; /* written in blocks */
 /* Whether the file was truncated, or cannot be opened again after the program closed our descriptor. */
 bool vt_log_is_lost(void);
-/* In buffered mode. False: not all of it was written. */
+/* Writes to the file in buffered mode. False: not all was written. */
 bool vt_log_write(const void *data, uint64_t bytes, uint64_t offset);
-/* A chunk in the file, mapped; `fills`: it will probably be filled. NULL: there is no space. */
+/* Allocates a chunk in the file and maps it; `fills`: it will probably be filled. NULL: no space. */
 struct vt_chunk_header *vt_log_place(uint64_t number, bool fills);
-/* A chunk of the file. NULL: it is lost, or there is no memory. */
+/* Maps a chunk of the file. NULL: the log is lost, or there is no memory. */
 void *vt_log_map(uint64_t number);
 void vt_log_count_placed(uint64_t number); /* the file has space for this chunk now */
 bool vt_log_place_slots(uint64_t number);  /* for more threads */
 void vt_log_file_forked(void);             /* in a child: no log is open yet */
-/* Writes out a chunk of the live list, and takes one more. NULL: there was none, or no space. */
+/* Writes out a chunk of the live list; with `more`, takes another. NULL: not asked for, or no space. */
 struct vt_log_live_chunk *vt_log_next_live(struct vt_log_live_chunk *before, bool more);
 
 /* log_slots.c: turns a chunk into one of slots, for more threads. */
@@ -91,14 +91,14 @@ static inline void vt_log_short_forget(struct vt_log_short *shorts) {
         shorts->keys[i] = VT_SHORT_NO_KEY;
 }
 
-/* Whether the file may have that length. Growing past RLIMIT_FSIZE would send the program SIGXFSZ. */
+/* Whether the file may grow to this size. Growing past RLIMIT_FSIZE would send the program SIGXFSZ. */
 bool vt_log_space_allowed(uint64_t bytes);
 /* Whether a store to allocated space of the file can still fail. */
 bool vt_log_space_is_unsure(int fd);
-/* False: not all of it was written. */
+/* False: not all was written. */
 bool vt_log_space_write(int fd, const void *data, uint64_t bytes, uint64_t offset);
-/* Writes zeroes over a chunk's space, which is zero already. This provides the file's pages and blocks in one system
- * call; at the first store to each page it would cost three times as much. */
+/* Writes zeroes over a new chunk's space, which is zero already. One system call then provides the file's pages and
+ * blocks; it would cost three times as much at the first store to each page. */
 void vt_log_space_fill(int fd, uint64_t offset);
 
 /* In buffered mode: counts one drop for each event and each stack in a chunk that cannot be written. */
@@ -132,7 +132,7 @@ static inline uint64_t vt_log_now(void) { /* vt_log_ticks() */
 void vt_log_calibrate(struct vt_log_header *header);
 void vt_log_clock_forked(void);
 
-/* Fills in every field that does not change later. */
+/* Fills in all fields that do not change later. */
 void vt_log_header_fill(struct vt_log_header *h, const struct vt_clock_pair *start, uint32_t clock);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recycled chunks, which the compactor has given back (include/vramtrace/log_chunk.h). They are preferred to extending
- * the file; where the file has reached its limit, a thread continues to record in one.
+ * Takes recycled chunks, which the compactor has given back (include/vramtrace/log_chunk.h). We prefer them to
+ * extending the file; once the file has reached its limit, threads record events only in them.
  *
  * Called by log_chunks.c, only by threads of the process that the log describes.
  */
@@ -12,7 +12,7 @@
 #define LOOKS_EACH_SECOND 64u /* at the bound */
 
 static bool enough;      /* atomic: there were enough at the last check */
-static uint64_t look_at; /* atomic: ticks of the next check, if there were not */
+static uint64_t look_at; /* atomic: ticks of the next check, if not `enough` */
 
 /* Number of words in header.free_chunks. */
 static unsigned count(const struct vt_log_header *h) {
@@ -22,20 +22,20 @@ static unsigned count(const struct vt_log_header *h) {
     return filled;
 }
 
-/* The last few are reserved for entries: names and stacks of later allocations. */
+/* The last few chunks are reserved for entries: names and stacks of later allocations. */
 static void note(unsigned left) {
     bool are = left > vt_log_bound.kept_free;
     if (vt_get(&enough) != are)
         vt_put(&enough, are);
 }
 
-/* model: TAKE_CLAIM. Outdated words remain if a compactor died, or if another thread was faster. */
+/* model: TAKE_CLAIM. The word is out of date if a compactor died or another thread was faster. */
 static struct vt_chunk_header *claim(struct vt_chunk_header *c, uint64_t word) {
     uint64_t generation = vt_free_chunk_generation(word);
     if (vt_see(&c->magic) == VT_CHUNK_MAGIC && c->number == vt_free_chunk_number(word) &&
         vt_get(&c->finished) == generation + 1 &&
         vt_claim(&c->generation, generation, generation + 1)) {
-        /* A thread that sees a record's word sees the generation: give_back.c; model: TAKE_RECYCLED. */
+        /* A reader that sees a record's first word sees the generation (give_back.c); model: TAKE_RECYCLED. */
         vt_fence();
         return c;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fills in the log's header fields about the process: its identity, host, start time and command line. Called once, by
- * log.c, at the first record and not at load: launchers set the rank late.
+ * log.c, at the first record, not at load, because launchers set the rank late.
  */
 #define _GNU_SOURCE
 #include "log_file.h"

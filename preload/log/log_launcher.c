@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the launcher's environment variables: the process's rank, and which processes were launched together. Called by
- * log_name.c and log_header.c at the first record, and by log_chunks.c at the end, because some launchers set the rank
- * within the process (torch.multiprocessing, Ray Train).
+ * Reads the process's rank and launch from the launcher's environment variables. Called by log_name.c and log_header.c
+ * at the first record, and by log_chunks.c at the end, because some launchers set the rank within the process
+ * (torch.multiprocessing, Ray Train).
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* Slurm counts its own steps down from the top: the shell of salloc, the batch script, ... They are not ranks, though
- * SLURM_PROCID is 0 there. */
+/* Slurm numbers its own steps (the shell of salloc, the batch script, ...) downwards from the largest number. They are
+ * not ranks, although SLURM_PROCID is 0 in them. */
 #define SLURM_OWN_STEPS 4294967280u
 
 static bool is_in_step(void);
@@ -25,7 +25,7 @@ static const struct {
     bool (*counts)(void);
 } launchers[] = {
     {"RANK", "LOCAL_RANK", "WORLD_SIZE", NULL}, /* torchrun, accelerate, DeepSpeed, Ray Train */
-    {"LOCAL_RANK", "LOCAL_RANK", "WORLD_SIZE", is_on_first_node}, /* Lightning's own */
+    {"LOCAL_RANK", "LOCAL_RANK", "WORLD_SIZE", is_on_first_node}, /* Lightning's own launcher */
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE", NULL},
     {"HOROVOD_RANK", "HOROVOD_LOCAL_RANK", "HOROVOD_SIZE", NULL},
     {"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_LOCAL_RANK", "JSM_NAMESPACE_SIZE",
@@ -38,7 +38,7 @@ static const struct {
     {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS", is_in_step},
 };
 #define LAUNCHERS (sizeof launchers / sizeof launchers[0])
-#define TORCH     2 /* the first ones are for programs with torch.distributed */
+#define TORCH     2 /* number of launchers that are for torch.distributed */
 
 /* Digits only. -1: not set, or not such a number. */
 static int64_t number(const char *name) {
@@ -61,13 +61,13 @@ static bool is_in_step(void) {
     return step >= 0 && step < SLURM_OWN_STEPS;
 }
 
-/* Lightning sets no global rank; on the first node the local rank is the global one. The number of ranks on earlier
- * nodes is unknown. */
+/* Lightning sets no global rank. On the first node, the local rank is the global one; on later nodes, the number of
+ * ranks before them is unknown. */
 static bool is_on_first_node(void) {
     return number("NODE_RANK") == 0;
 }
 
-/* The launcher that gives a rank, or LAUNCHERS. */
+/* The index of the launcher that sets a rank, or LAUNCHERS. */
 static size_t find_launcher(void) {
     size_t i = 0;
     while (i < LAUNCHERS && (small(number(launchers[i].rank)) < 0 ||
@@ -84,7 +84,7 @@ int32_t vt_log_launcher_rank(void) {
 static const char *first_set(const char *const *names, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const char *v = vt_settings_env(names[i]);
-        if (v && *v && strcmp(v, "none") != 0) /* torchrun's id of a run without one */
+        if (v && *v && strcmp(v, "none") != 0) /* torchrun's id if the user gives none */
             return v;
     }
     return NULL;
@@ -107,7 +107,7 @@ static void add(char *text, size_t size, const char *mark, const char *more) {
     text[used + marked + n] = 0;
 }
 
-/* For torchrun without an id: its ranks meet at one address. */
+/* For torchrun without an id: all its ranks have the same master address. */
 static void add_meeting(char *text, size_t size) {
     const char *address = vt_settings_env("MASTER_ADDR");
     struct utsname host;
@@ -121,8 +121,8 @@ static void add_meeting(char *text, size_t size) {
         add(text, size, "/", host.nodename);
 }
 
-/* "991204.0": the same in all processes that were launched together, also on other machines; and in no others, except
- * earlier or later ones of the job. Parts that do not fit are omitted: they only add detail. */
+/* "991204.0": the same in all processes launched together, even on other machines. Only earlier or later processes of
+ * the same job can share it. Parts that do not fit are omitted: they only add detail. */
 static void put_launch(char *text, size_t size, size_t launcher) {
     static const char *const torch[] = {"TORCHELASTIC_RUN_ID"};
     static const char *const mpi[] = {"PMIX_NAMESPACE", "PALS_APID", "I_MPI_HYDRA_UUID"};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of live allocations at the end, behind the header in chunk 0 and in chunks of its own, for a log with
- * dropped events. exit.c writes it.
+ * The list of live allocations at the end of a log with dropped events. It follows the header in chunk 0 and continues
+ * in its own chunks. Called by exit.c.
  */
 #include "log_file.h"
 #include "base/base.h"
 
 static uint32_t listing;                /* atomic: a thread is writing the list */
-static struct vt_log_live_chunk *chunk; /* the list's last one; NULL: none */
+static struct vt_log_live_chunk *chunk; /* the list's last chunk; NULL: none */
 
 bool vt_log_list_begin(void) {
     if (!vt_log_is_open() || !vt_claim(&listing, 0, 1))

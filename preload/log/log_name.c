@@ -3,8 +3,8 @@
  * Chooses the path of a process's log: the template in VRAMTRACE_OUTPUT or the default name, its folders, and the
  * first free name. Called once, by log.c, at the first record. No allocation.
  *
- * A relative name starts at the folder in which the process started, noted when load.c calls us: many programs change
- * it before they use CUDA.
+ * A relative name starts at the folder in which the process started. We note it at load, because many programs change
+ * folders before they use CUDA.
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -121,7 +121,7 @@ static bool is_folder(const char *path) {
     return kind_of(path) == S_IFDIR;
 }
 
-/* Makes the folders in `name`, the end of `path`. A failure shows when the file is opened. */
+/* Makes the folders in `name`, the end of `path`. Ignores errors: opening the file will fail. */
 static void make_folders(const char *path, char *name) {
     for (char *s = name; *s; s++) {
         if (*s != '/' || s == path)
@@ -170,7 +170,7 @@ static int open_in(const char *folder, const char *template, char *path, size_t 
         long fd = vt_descriptors_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
         if (fd != -EEXIST || n > NAMES_TRIED)
             return (int)fd;
-        /* if the user named a device or a pipe, a file beside it is not wanted */
+        /* if the user named a device or a pipe, do not make a file beside it */
         unsigned kind = n == 2 ? kind_of(path) : 0;
         bool device = !strncmp(path, "/dev/", 5) && strncmp(path, "/dev/shm/", 9) != 0;
         if (kind && (device || (kind != S_IFREG && kind != S_IFDIR)))
@@ -184,8 +184,8 @@ static int open_in(const char *folder, const char *template, char *path, size_t 
     }
 }
 
-/* Makes this user's own folder beside the run's list, from which `run` collects logs for a remote file system. Other
- * users make their folders in the same place, so its owner is checked. False: not available; the log goes to its own
+/* Makes this user's folder beside the run's list. `run` later moves the logs there to the remote file system. Other
+ * users make folders in the same place, so we check the owner. False: not available; the log goes directly to its final
  * folder. */
 static bool find_local(const char *list, char *folder, size_t size) {
     struct text t = {folder, size, false};
@@ -233,7 +233,7 @@ int vt_log_name_open(char *path, size_t size, const char **shown) {
     *shown = path;
     started_in[0] = 0;
     if (fd == -ENOENT)
-        /* That folder does not exist here (chroot): use this one, and show its path. */
+        /* The start folder does not exist here (chroot): use the current one, and show its path. */
         note_folder();
     return open_in(started_in, template, path, size);
 }

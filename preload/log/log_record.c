@@ -3,8 +3,8 @@
  * Writes complete records: events, and entries that are written once (names, modules, notes). Called by all modules
  * that record. ALLOC, FREE and STACK are in log_short.c. Also counts missing records.
  *
- * Once per log, it writes the environment variables that influence GPU memory (allocator settings, visible devices,
- * our own limit), so that the report of a failed allocation does not advise a setting that is already made. No other
+ * Once per log, it writes the environment variables that influence GPU memory (allocator settings, visible devices, our
+ * own limit), so that the report on a failed allocation does not suggest a setting that is already set. No other
  * variable is recorded.
  */
 #include "log_file.h"
@@ -94,7 +94,7 @@ static void note_first(uint64_t *first, uint64_t at) {
 
 VT_COLD void vt_log_drop(enum vt_drop reason) {
     if (vt_drop_is_event(reason)) {
-        /* Not older than the time that the thread has announced. */
+        /* Must not be older than the thread's announced time. */
         uint64_t at = (vt_tls.busy && vt_tls.entered ? vt_tls.entered : vt_log_ticks()) | 1;
         note_first(&vt_log_counters->first_drop, at);
         if (reason == VT_DROP_BOUND)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adds a log's name to the list that `vramtrace run` keeps for its processes. Called by log.c when a log was made, or
- * could not be.
+ * Adds a log's name to the list that `vramtrace run` keeps for its processes. Called by log.c, also when the log could
+ * not be made.
  */
 #include "log_file.h"
 #include "base/base.h"
@@ -17,7 +17,7 @@ static bool is_ours(long fd, struct stat *st) {
            st->st_uid == (uid_t)VT_SYS0(SYS_geteuid);
 }
 
-/* Used if the run belongs to another user, since the process may have changed its own: LIST.UID. */
+/* LIST.UID: used if the run's list belongs to another user, because the process may have changed its user. */
 static long open_beside(const char *list) {
     static char path[VT_PATH_MAX + 32]; /* one thread opens the log */
     char first = '/';
@@ -37,7 +37,7 @@ static long open_beside(const char *list) {
     return -EACCES;
 }
 
-/* Only writes to a list that `run` made, not to any file that the variable names. Returns a descriptor, or negative
+/* Writes only to a list that `run` made, not to any file that the variable names. Returns a descriptor, or negative
  * errno. */
 static long open_list(const char *list) {
     static const char mark[] = VT_RUN_LIST_MARK;

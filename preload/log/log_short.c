@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes ALLOC, FREE and STACK records, in the short form where they fit (include/vramtrace/log_short.h): a loop's
- * pair takes 24 bytes instead of 56.
+ * Writes ALLOC, FREE and STACK records, in the short form if they fit (include/vramtrace/log_short.h). In a loop, an
+ * ALLOC and its FREE take 24 bytes instead of 56.
  *
- * The short form depends on earlier records of the chunk. That state is in vt_thread.shorts, which moves from thread
- * to thread with the chunk. A signal handler may jump out of here at any instruction; then it is unknown whether the
- * thread's last record counts, and the next one is long.
+ * The short form depends on earlier records of the chunk. Their state is in vt_thread.shorts, which moves from thread
+ * to thread with the chunk. A signal handler may jump out of this code at any instruction. Then we do not know whether
+ * the thread's last record was written, so the next one is long.
  *
  * Called by event.c, stack/ and instrument/.
  */
@@ -14,12 +14,12 @@
 
 #include <string.h>
 
-/* Writes a template at `record` into the slot that is next to be replaced. */
+/* Writes a template at `record`; it replaces the one in the slot `next`. */
 static __attribute__((noinline)) unsigned new_template(struct vt_thread *t, uint64_t *record,
                                                        uint64_t key) {
     struct vt_log_short *s = &t->shorts;
     unsigned slot = s->next++ % VT_SHORT_SLOTS;
-    vt_put(&s->keys[slot], VT_SHORT_NO_KEY); /* until it is written, in case of a jump */
+    vt_put(&s->keys[slot], VT_SHORT_NO_KEY); /* until the template is written, in case of a jump */
     record[1] = key;
     record[2] = slot;
     vt_log_commit(t, record, vt_word(VT_REC_TEMPLATE, 0, 0, sizeof(struct vt_rec_template)),
@@ -44,7 +44,7 @@ static inline unsigned slot_of(struct vt_thread *t, uint64_t **record, uint64_t 
     return *guess = (uint8_t)slot;
 }
 
-/* Space for a template and any of the records, so that both are in one chunk. */
+/* Reserves space for a template and any record, so that both are in one chunk. */
 static inline uint64_t *reserve(struct vt_thread *t) {
     enum { MOST = sizeof(struct vt_rec_template) + sizeof(struct vt_rec_alloc) };
     if (VT_UNLIKELY(!t->chunk || !t->named || t->orphan || vt_process_is_fresh_child() ||

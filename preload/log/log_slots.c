@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The slots in which pending records are announced: each thread's, and the one of snapshots, which is the first.
- * Called by log.c, log_chunks.c and snapshot/.
+ * The slots in which pending records are announced: the first one is for snapshots, and each thread has one. Called by
+ * log.c, log_chunks.c and snapshot/.
  */
 #include "log_file.h"
 #include "base/base.h"
 
-static struct vt_log_slots *slots;   /* atomic: the newest chunk of them; NULL: none */
+static struct vt_log_slots *slots;   /* atomic: the newest chunk of slots; NULL: none */
 static struct vt_log_slot *snapshot; /* atomic; NULL: none */
 
 struct vt_log_slot *vt_log_slots_take(void) {

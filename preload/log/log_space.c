@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file's possible length, and whether its file system guarantees allocated space. Also writes with system calls:
- * all records if a store to mapped space could fail, else only zeroes in advance. Called by log.c.
+ * Checks how long the file may be, and whether its file system guarantees allocated space. Also writes to the file by
+ * system calls: all records if a store to mapped space could fail, else only zeroes in advance. Called by log.c.
  */
 #define _GNU_SOURCE
 #include "log_file.h"
@@ -40,7 +40,7 @@ bool vt_log_space_write(int fd, const void *data, uint64_t bytes, uint64_t offse
 }
 
 void vt_log_space_fill(int fd, uint64_t offset) {
-    /* Not const, which would store them in the library's file */
+    /* Not const: a constant would take space in the library's file */
     static char zeroes[VT_CHUNK_BYTES];
     vt_log_space_write(fd, zeroes, sizeof zeroes, offset);
 }

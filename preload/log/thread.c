@@ -3,8 +3,8 @@
  * Per-thread data, and how a later thread takes it over.
  *
  * There is no thread-exit hook: such hooks allocate, and run too late for frees made by other destructors. Instead, a
- * new thread checks a few existing entries and takes over one whose thread no longer exists in the kernel. If the
- * kernel has reused the tid, the entry looks alive and stays for a later attempt.
+ * new thread checks a few existing entries and takes over one whose thread no longer exists. If the kernel has reused
+ * the tid, the entry looks alive and stays for a later attempt.
  */
 #include "log.h"
 #include "base/base.h"
@@ -40,9 +40,9 @@ static struct vt_thread *take_over(uint32_t tid) {
         if (!t)
             return NULL;
         uint32_t owner = vt_see(&t->tid);
-        /* An entry with our own tid that this thread does not own is from a dead thread with the same tid. */
+        /* An entry with our own tid that is not ours belonged to a dead thread with the same tid. */
         if ((owner == tid || is_dead(owner)) && vt_claim(&t->tid, owner, tid)) {
-            vt_fence(); /* sees all that it wrote before its end; model: TAKE_OVER */
+            vt_fence(); /* to see all that the thread wrote before its end; model: TAKE_OVER */
             vt_publish(&search_from, t->next);
             t->named = t->fills = false;
             t->retry = 0;
@@ -76,7 +76,7 @@ struct vt_thread *vt_thread_make_(void) {
     return vt_tls.thread;
 }
 
-/* The forking thread may still have its entry if another thread of the child comes first. */
+/* The forking thread may still use its entry if another thread of the child records first. */
 void vt_thread_forked(void) {
     for (struct vt_thread *t = vt_thread_first(); t; t = t->next) {
         vt_put(&t->orphan, true);

@@ -51,7 +51,7 @@ static inline long vt_machine_clone(long flags, void (*function)(void *), void *
     return x0;
 }
 
-/* The kernel provides its own. */
+/* The kernel provides its own restorer. */
 #define VT_MACHINE_RESTORER    NULL
 #define VT_MACHINE_SA_RESTORER 0u
 
@@ -104,7 +104,7 @@ vt_machine_read_registers(uintptr_t r[VT_MACHINE_REGISTERS]) {
 #define VT_DWARF_RA      30u
 #define VT_DWARF_BREG_FP 0x8du
 
-/* Removes the signature (XPACLRI, a no-op on older processors). */
+/* Removes the signature from a return address (XPACLRI, a no-op on older processors). */
 #define VT_RETURN_AT_CFA 0u
 static inline uintptr_t vt_machine_return(uintptr_t word) {
     register uintptr_t x30 __asm__("x30") = word;
@@ -130,7 +130,7 @@ static inline bool vt_machine_is_context_mark(uint64_t word, uintptr_t at) {
     return word == (528ull << 32 | 0x46508001u);
 }
 
-/* The fourteenth word, mixed with a word of the process, which our own buffer reveals. */
+/* The fourteenth word, XORed with a word of the process, which our own buffer reveals. */
 static __attribute__((noinline, unused)) uintptr_t
 vt_machine_jump_target(const struct __jmp_buf_tag *to) {
     enum { SP = 13 };
@@ -145,8 +145,8 @@ vt_machine_jump_target(const struct __jmp_buf_tag *to) {
 #define VT_UNWINDER_HAS_GETCONTEXT                false
 #define VT_UNWINDER_GETCONTEXT(function, context) unw_getcontext(context)
 
-/* A C++ function's large result is stored where x8 points, which C cannot express: the exported entry passes x8 as the
- * first argument. */
+/* A C++ function stores a large result at the address in x8, which C cannot express: the exported entry passes x8 as
+ * the first argument. */
 #define VT_RESULT_ENTRY(name)                                                                      \
     __asm__(".text\n.globl " #name "\n.type " #name ", %function\n" #name ":\n\t"                  \
             "mov x4, x3\n\tmov x3, x2\n\tmov x2, x1\n\tmov x1, x0\n\tmov x0, x8\n\t"               \
@@ -182,14 +182,15 @@ static inline uintptr_t vt_machine_thread_block(void) {
     return (uintptr_t)__builtin_thread_pointer();
 }
 
-/* The list of robust mutexes: almost always empty, and then it points to itself. */
+/* The list of robust mutexes, which is almost always empty and then points to itself. */
 #define VT_THREAD_ALIGN   16u
 #define VT_THREAD_SELF    0xd8u
 #define VT_THREAD_SELF_2  0xe0u
 #define VT_THREAD_SELF_IS 0xe0u
 #define VT_THREAD_TID     0xd0u
 
-/* sizeof(struct pthread), which differs between C libraries: found by the list's constant in the calling thread's. */
+/* sizeof(struct pthread), which differs between C libraries. Found by searching the calling thread's struct for the
+ * list's constant. */
 static inline uintptr_t vt_machine_thread_bytes(void) {
     enum { LEAST = 1024, MOST = 4096, CONSTANT = 0xe8 };
     static uintptr_t known;

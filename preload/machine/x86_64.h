@@ -107,14 +107,14 @@ static inline uintptr_t vt_machine_return(uintptr_t word) {
 /* mov $15,%rax; syscall */
 static const uint8_t vt_machine_sigreturn[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
 
-/* The mark is a pointer to another part of the context. */
+/* The mark is the context's pointer to its own floating-point state. */
 #define VT_CONTEXT_MARK  offsetof(ucontext_t, uc_mcontext.fpregs)
 #define VT_CONTEXT_BYTES offsetof(ucontext_t, __fpregs_mem)
 static inline bool vt_machine_is_context_mark(uint64_t word, uintptr_t at) {
     return word == at - VT_CONTEXT_MARK + VT_CONTEXT_BYTES;
 }
 
-/* The seventh word, rotated and mixed with a word of the thread, the same since glibc 2.4. */
+/* The seventh word, XORed with a word of the thread and rotated (glibc 2.4 or later). */
 static inline uintptr_t vt_machine_jump_target(const struct __jmp_buf_tag *to) {
     uintptr_t sp = (uintptr_t)to->__jmpbuf[6];
     __asm__("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(sp) : : "cc");

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two allocators whose memory is known block by block: the C library's malloc and Python's small objects. A freed block
- * keeps its old words, so a scan that cannot tell which blocks are in use would follow pointers that the program
- * dropped long ago.
+ * Finds the blocks of two allocators: the C library's malloc and Python's small objects. A freed block keeps its old
+ * words, so a scan that cannot tell which blocks are in use would follow pointers that the program dropped long ago.
  *
- * Memory is only read, and no allocator function is called. Each step is checked. A region that does not add up to the
- * last byte is opaque memory, like that of any other malloc.
+ * We only read memory, call no allocator function, and check each step. A region that does not add up to the last byte
+ * counts as opaque, like that of any other malloc.
  *
  * glibc's malloc, 2.26 to 2.41 (malloc/malloc.c, malloc/arena.c): chunks are adjacent, each with its size and three
  * flags in the word before its memory. The next chunk's flags tell whether a chunk is in use. Chunks in a thread's
- * cache or a fast bin look used, so those lists are walked afterwards. Before 2.30 a thread's cache has another shape,
- * and its chunks count as used: allocations to which only they point are then not called lost.
+ * cache or a fast bin look used, so we walk those lists afterwards. Before 2.30 a thread's cache has another layout,
+ * and its chunks count as used: allocations that only they point to are then not called lost.
  *
- * CPython's small objects, 3.8 to 3.14 (Objects/obmalloc.c): aligned pools of 4 or 16 KiB with blocks of equal size
- * after a header of 48 bytes, and a list of the freed ones.
+ * CPython's small objects, 3.8 to 3.14 (Objects/obmalloc.c): aligned pools of 4 or 16 KiB. Each has a header of 48
+ * bytes, blocks of equal size, and a list of freed blocks.
  *
- * Called by pieces.c for each piece of memory that has no other meaning.
+ * Called by pieces.c for each piece of memory with no other known use.
  */
 #include "memory.h"
 
@@ -46,7 +45,7 @@
 #define WINDOW        ((uintptr_t)2 << 20)
 #define NOT_MEMORY    ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
 #define IN_FRONT_MOST                                                                              \
-    (1u << 20) /* most foreign bytes before the next chunk: an allocator may ask sbrk for 1 MiB */
+    (1u << 20) /* limit of foreign bytes before the next chunk: others may get 1 MiB by sbrk */
 #define FOLLOWING 8u /* this many chunks in a row are not a coincidence */
 
 /* A region being parsed. A cell is a chunk's memory: from 16 bytes after the chunk's start to 16 bytes after its
@@ -81,7 +80,7 @@ static void add_cell(struct region *r, uintptr_t start, bool in_use) {
         vt_bit_set(r->bits[VT_BITS_DEAD], i);
 }
 
-/* Makes a span from the cells up to `end`. */
+/* Makes a span of the cells up to `end`. */
 static void cells_until(struct region *r, uintptr_t end, uintptr_t next) {
     struct vt_span *s = vt_scan_add_span(r->scan, r->from, end, VT_SPAN_CELLS, r->vma);
     if (s) {
@@ -125,8 +124,8 @@ static bool may_be_chunk(struct vt_scan *scan, uintptr_t chunk, uintptr_t end, u
            (next & ~(uint64_t)FLAGS) <= end - chunk - size;
 }
 
-/* The first chunk after the hole around an address: one that is followed by others, up to the top chunk or FOLLOWING of
- * them. `end`: there is no hole, or no such chunk. */
+/* The first chunk after the hole around an address. FOLLOWING chunks, or all up to the top chunk, must follow it.
+ * `end`: no hole, or no such chunk. */
 static uintptr_t behind_hole(struct vt_scan *scan, uintptr_t at, uintptr_t end, unsigned non_main) {
     const struct vt_vma *v = vt_scan_vma_from(scan, at + 8);
     if (!v || v->start <= at + 8)
@@ -146,8 +145,8 @@ static uintptr_t behind_hole(struct vt_scan *scan, uintptr_t at, uintptr_t end, 
     return end;
 }
 
-/* Makes cells from adjacent chunks, from `first` to the top chunk, which ends at `end`, or earlier in the main arena.
- * Returns where they end. 0: these are not chunks, or they changed meanwhile; nothing was made. */
+/* Makes cells from adjacent chunks, from `first` to the top chunk, which ends at `end` (in the main arena, possibly
+ * earlier). Returns their end. 0: these are not chunks, or they changed meanwhile; no cells were made. */
 static uintptr_t cells_of_chunks(struct region *r, uintptr_t first, uintptr_t end,
                                  unsigned non_main) {
     struct vt_scan *scan = r->scan;
@@ -157,13 +156,13 @@ static uintptr_t cells_of_chunks(struct region *r, uintptr_t first, uintptr_t en
     while (p + 16 <= end && vt_scan_may_continue(scan)) {
         uint64_t word = size_word(scan, p), size = word & ~(uint64_t)FLAGS;
         if (!word && last && (p = behind_hole(scan, p, end, non_main)) < end) {
-            last_size = p - last; /* the hole counts as in use, together with the chunk before it */
+            last_size = p - last; /* the hole counts as in use, like the chunk before it */
             last_main = non_main;
             continue;
         }
         if (word & IS_MMAPPED || size > end - p)
             break;
-        if (last) { /* this word has the previous chunk's state */
+        if (last) { /* this word tells whether the previous chunk is in use */
             bool in_use = word & PREV_INUSE;
             if (in_use && last_main != non_main)
                 break; /* only a free chunk may lack its arena's flag */
@@ -174,7 +173,7 @@ static uintptr_t cells_of_chunks(struct region *r, uintptr_t first, uintptr_t en
             if (last_size == TCACHE_CHUNK && in_use && scan->tcache_count < VT_SCAN_TCACHES)
                 scan->tcaches[scan->tcache_count++] = last;
         }
-        /* The top chunk has no arena flag. A heap that was replaced by a newer one ends with two small fences, at the
+        /* The top chunk has no arena flag. A heap that a newer one replaced ends with two small fence chunks, at the
          * end of a page. */
         uintptr_t page_end = (p | (vt_machine_page() - 1)) + 1;
         bool is_fence = size <= 16 && page_end - p <= 64;
@@ -209,8 +208,8 @@ static uintptr_t cells_of_region(struct vt_scan *scan, const struct vt_vma *vma,
                                                          : 0;
 }
 
-/* A mapped part of the main heap; with huge pages, the whole heap is made of these. It ends with the top chunk or with
- * fences, and other memory may follow. Returns its end; 0: not such a part. */
+/* Parses a mapped segment of the main heap, which with huge pages consists only of these. It ends with the top chunk or
+ * with fences, and other memory may follow. Returns its end; 0: not such a segment. */
 static uintptr_t main_segment(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                               uintptr_t end) {
     return scan->main_apart && may_be_chunk(scan, start, end + 16, 0)
@@ -218,8 +217,8 @@ static uintptr_t main_segment(struct vt_scan *scan, const struct vt_vma *vma, ui
                : 0;
 }
 
-/* The main heap, or its continuation after fences. Memory that others requested before malloc did precedes the first
- * chunk: older C libraries (2.31) put their copy of GLIBC_TUNABLES there, and programs use sbrk. */
+/* Parses the main heap, or its continuation after fences. Memory requested by others before malloc may precede the
+ * first chunk: older C libraries (2.31) put their copy of GLIBC_TUNABLES there, and programs use sbrk. */
 static uintptr_t main_heap(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                            uintptr_t end) {
     uintptr_t most = end - start > IN_FRONT_MOST ? start + IN_FRONT_MOST : end, until = 0;
@@ -236,7 +235,7 @@ static uintptr_t main_heap(struct vt_scan *scan, const struct vt_vma *vma, uintp
     return until;
 }
 
-/* A heap of another arena. It starts with struct heap_info {arena, previous heap, size, ...}. */
+/* Parses a heap of another arena. It starts with struct heap_info {arena, previous heap, size, ...}. */
 static uintptr_t arena_heap(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                             uintptr_t limit) {
     uint64_t arena = vt_scan_peek(scan, start), previous = vt_scan_peek(scan, start + 8),
@@ -247,8 +246,8 @@ static uintptr_t arena_heap(struct vt_scan *scan, const struct vt_vma *vma, uint
     if (first_heap ? previous != 0 : previous % HEAP_ALIGN != 0 || previous == 0)
         return 0;
     uintptr_t end = start + size;
-    /* The first heap's chunks follow the arena's own data; a later heap has only heap_info, which has grown with
-     * glibc's versions. */
+    /* The first heap's chunks follow the arena's own data; a later heap has only heap_info, whose size depends on
+     * glibc's version. */
     for (unsigned skip = 0x20; skip <= 0x40; skip += 0x10) {
         uintptr_t chunk = first_heap ? (arena + STATE_BYTES + 15) & ~(uintptr_t)15 : start + skip;
         if (!cells_of_region(scan, vma, start, chunk, end, NON_MAIN))
@@ -260,7 +259,7 @@ static uintptr_t arena_heap(struct vt_scan *scan, const struct vt_vma *vma, uint
     return 0;
 }
 
-/* A chunk with its own mapping, which other memory may follow. Returns its end; 0: not such a chunk. */
+/* Parses a chunk with its own mapping; other memory may follow it. Returns its end; 0: not such a chunk. */
 static uintptr_t mapped_chunk(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                               uintptr_t end) {
     uint64_t word = size_word(scan, start), size = word & ~(uint64_t)FLAGS;
@@ -287,14 +286,14 @@ static void drop_chunk(struct vt_span *span, uintptr_t memory) {
     vt_bit_set(span->bits[VT_BITS_DEAD], (memory - span->base) / 16);
 }
 
-/* A list of freed chunks of one size. Its links are in the chunks' memory, and since 2.32 xor-ed with their own shifted
- * address. `length` 0: up to the list's end. False: not such a list. `drop` marks its chunks as free. */
+/* Walks a list of freed chunks of one size. Its links are in the chunks' memory; since 2.32, each is xor-ed with its
+ * own shifted address. `length` 0: up to the list's end. False: not such a list. `drop` marks the chunks as free. */
 static bool free_list(struct vt_scan *scan, uintptr_t memory, uint64_t size, uint32_t length,
                       bool by_chunk, bool hidden, bool drop) {
     uint32_t most = length ? length : FAST_LENGTH;
     for (uint32_t i = 0; memory && i < most; i++) {
         struct vt_span *span;
-        /* When dropping, all were in use before; a repeated chunk ends the list. */
+        /* With `drop`, all chunks were marked in use before, so a repeated chunk ends the list. */
         if (memory % 16 || !is_chunk(scan, memory, size, &span))
             return false;
         uint64_t next = vt_scan_peek(scan, memory);
@@ -332,7 +331,7 @@ static void drop_tcache(struct vt_scan *scan, uintptr_t chunk) {
             drop_list(scan, heads[i], SMALLEST + 16 * i, counts[i], false);
 }
 
-/* Whether an arena's data is at `state`: every empty bin points to itself, and the arenas form a ring. */
+/* Whether `state` is an arena's data: every empty bin points to itself, and the arenas form a ring. */
 static bool is_arena(struct vt_scan *scan, uintptr_t state) {
     unsigned empty = 0;
     for (unsigned i = 0; i < BINS; i++) {
@@ -457,8 +456,8 @@ static void pool_cells(struct region *r, uintptr_t start, uint32_t bytes, uint32
         add_cell(r, start + POOL_HEADER + (uintptr_t)made * size, false);
 }
 
-/* Makes cells from the pools in a piece of memory, and plain spans from the memory between them. Returns where the last
- * one ends. */
+/* Makes cells from the pools in a piece of memory, and plain spans from the memory between them. Returns the end of the
+ * last span. */
 static uintptr_t cut_into_pools(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                                 uintptr_t end, uintptr_t limit) {
     struct region r;
@@ -498,8 +497,8 @@ static uintptr_t cut_into_pools(struct vt_scan *scan, const struct vt_vma *vma, 
     return plain < end ? end : plain;
 }
 
-/* Makes spans from the C library's memory at an address: up to the end of the adjacent mappings, or to the end that the
- * heap itself records. Returns that end; 0: nothing there. */
+/* Makes spans from the C library's memory at an address, up to the end of the adjacent mappings or the end that the
+ * heap records. Returns that end; 0: not the C library's memory. */
 static uintptr_t spans_at(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t at, bool next,
                           uintptr_t limit) {
     uintptr_t run = vma->run_end < limit ? vma->run_end : limit,
@@ -513,7 +512,7 @@ static uintptr_t spans_at(struct vt_scan *scan, const struct vt_vma *vma, uintpt
     return until ? until : main_segment(scan, vma, at, run);
 }
 
-/* The first page from `at` on that has contents. */
+/* The first page with contents, from `at` on. */
 static uintptr_t next_page(struct vt_scan *scan, uintptr_t at, uintptr_t end) {
     struct vt_range run;
     bool present;
@@ -525,7 +524,7 @@ static uintptr_t next_page(struct vt_scan *scan, uintptr_t at, uintptr_t end) {
     return end;
 }
 
-/* Makes spans from the rest of a piece of memory. Returns where it ends. */
+/* Makes spans from the rest of a piece of memory. Returns the last span's end. */
 static uintptr_t spans_of_rest(struct vt_scan *scan, const struct vt_vma *vma, uintptr_t start,
                                uintptr_t end, uintptr_t limit) {
     if (start < end && scan->python && vma->anonymous && vma->private_)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads /proc/self/maps and similar files line by line (see maps.h). The format is that of proc(5): "start-end access
- * offset device inode path", where the path extends to the end of the line.
+ * offset device inode path", and the path extends to the end of the line.
  */
 #define _GNU_SOURCE
 #include "maps.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process's mappings, one at a time, as the kernel lists them; and the lines of similar files in /proc.
+ * Reads the process's mappings one at a time, as the kernel lists them, and other files in /proc line by line.
  */
 #ifndef VT_PRELOAD_MAPS_H
 #define VT_PRELOAD_MAPS_H
@@ -19,7 +19,7 @@ struct vt_mapping {
     bool device;      /* a device file: reading its memory may have effects */
 };
 
-/* A list that is being read. Too large for a small stack. */
+/* A file being read. Too large for a small stack. */
 struct vt_maps {
     int fd;
     bool cut; /* skip the rest of a line that did not fit */
@@ -34,7 +34,7 @@ bool vt_maps_open_file(struct vt_maps *maps, const char *path);
 /* The next line, valid until the next call; lines that do not fit are skipped. NULL: no more. */
 char *vt_maps_line(struct vt_maps *maps);
 
-/* The next mapping; false: no more. They come in order of address; one that grew downwards meanwhile may come again. */
+/* The next mapping, in order of address; false: no more. A mapping that grew downwards meanwhile may come again. */
 bool vt_maps_next(struct vt_maps *maps, struct vt_mapping *mapping);
 
 void vt_maps_close(struct vt_maps *maps);

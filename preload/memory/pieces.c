@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process's memory, and what each piece of it means to the exit scan: the mappings in /proc/self/maps, cut into
- * pieces.
+ * Cuts the mappings in /proc/self/maps into pieces, and finds each piece's meaning for the exit scan.
  *
  *   - A module's data is known exactly from its program headers. The anonymous memory after a file's last page is
  *     .bss only up to the size in those headers, because the kernel merges adjacent mappings.
  *   - A thread's stack is scanned from its stack pointer up. Reading other threads' registers needs ptrace, which a
- *     process cannot use on itself; scan.c allows for that.
- *   - A dead thread's stack, which the C library keeps for reuse, holds only remains.
+ *     process cannot use on itself; scan.c allows for unknown registers.
+ *   - A dead thread's stack, which the C library keeps for reuse, holds only old words.
  *
- * It never calls the loader, because another thread may hold the loader's lock for ever.
+ * We never call the loader, because another thread may hold the loader's lock for ever.
  */
 #define _GNU_SOURCE
 #include "memory.h"
@@ -19,7 +18,7 @@
 #include <string.h>
 
 #define AROUND_BLOCK 32768u
-#define BELOW_BLOCK  64u  /* the alignment of the whole; other memory may end there */
+#define BELOW_BLOCK  64u  /* alignment of storage and block together; other memory may end there */
 #define RED_ZONE     128u /* in use although it is below the stack pointer */
 
 /* In a Python process, whether a module is not the user's own. */
@@ -55,19 +54,19 @@ struct module {
 static void name_module(struct module *m) {
     const char *slash = strrchr(m->path, '/');
     m->name = slash ? slash + 1 : m->path;
-    m->ours = vt_elf_is_ours(m->base); /* whatever its file is called */
-    /* A pointer in their data does not mean that the program can reach an allocation. */
+    m->ours = vt_elf_is_ours(m->base); /* by address: its file may have any name */
+    /* A pointer in the data of these libraries does not mean that the program can reach an allocation. */
     m->cuda = vt_library_is_cuda_at(m->base, m->path);
     m->libc = vt_maps_begins(m->name, "libc.so.6") || vt_maps_begins(m->name, "libc-2.");
     m->loader = vt_maps_begins(m->name, "ld-linux") || vt_maps_begins(m->name, "ld-2.");
     m->library = is_library(m->path, m->name);
 }
 
-/* libunwind's names. Its data holds words that it read from stacks. */
+/* libunwind's names. Its data holds words read from stacks. */
 static const char unwinders[] = "libunwind libunwind-x86_64 libunwind-aarch64 libunwind-generic "
                                 "libunwind-vramtrace";
 
-/* A module's writable data. Our own is not a root, nor is the data of unwinders, which caches words of stacks. */
+/* A module's writable data. Our own data is no root, and neither is an unwinder's, which caches words of stacks. */
 static void note_data(struct vt_scan *scan, const struct module *m, uintptr_t start,
                       uintptr_t end) {
     bool keeps_stacks = m->ours || vt_library_named(m->name, unwinders);
@@ -158,8 +157,9 @@ struct around {
     uintptr_t untouchable_end; /* the same, if it is inaccessible */
 };
 
-/* Whether the program may have written to a mapping that it cannot write to now. For a module, only its data counts. A
- * shared file counts only if it lies in memory, because another may never have been opened for writing. */
+/* Whether the program may have written to a mapping that it cannot write to now. A module's mapping counts only if it
+ * is data. A shared file counts only if it lies in memory, because other files may never have been opened for
+ * writing. */
 static bool was_writable(const struct vt_scan *scan, const struct module *module,
                          const struct vt_mapping *m, bool nameless) {
     bool in_memory = vt_maps_begins(m->name, "/dev/zero") || vt_maps_begins(m->name, "/memfd:") ||
@@ -173,7 +173,7 @@ static bool was_writable(const struct vt_scan *scan, const struct module *module
 }
 
 static void note_mapping(struct vt_scan *scan, struct around *a, const struct vt_mapping *m) {
-    /* The kernel lists the mappings page by page. One that grew downwards in between comes again. */
+    /* The kernel lists the mappings page by page. A mapping that grew downwards in between is listed again. */
     uintptr_t start = m->start < a->end ? a->end : m->start;
     if (start >= m->end)
         return;
@@ -247,8 +247,8 @@ static struct vt_vma *vma_at(const struct vt_scan *scan, uintptr_t address) {
     return v && v->start <= address ? v : NULL;
 }
 
-/* The C library's block of the thread whose stack this mapping is, near its top; 0: none. *ended: that thread has
- * ended. */
+/* If this mapping is a thread's stack: the C library's block of the thread, near its top; 0: none. *ended: the thread
+ * has ended. */
 static uintptr_t thread_block(struct vt_scan *scan, const struct vt_vma *v, bool *ended) {
     uintptr_t most = 16384 + vt_machine_thread_above(scan->tls_bytes),
               from = v->end - v->start > most ? v->end - most : v->start;
@@ -273,8 +273,8 @@ static void find_stacks(struct vt_scan *scan) {
     uintptr_t block = vt_machine_thread_block();
     struct vt_vma *v = vma_at(scan, block);
     if (v) {
-        /* Modules' thread-local storage lies around the thread's block, and the loader's data for it above. The kernel
-         * may have merged other memory on both sides. */
+        /* Modules' thread-local storage lies around the thread's block, and the loader's data for it lies above. The
+         * kernel may have merged other memory on both sides. */
         uintptr_t below = vt_machine_thread_below(scan->tls_bytes) + BELOW_BLOCK,
                   above = vt_machine_thread_above(scan->tls_bytes) + AROUND_BLOCK;
         add_range(scan, scan->roots, &scan->root_count,
@@ -346,8 +346,8 @@ bool vt_scan_list_maps(struct vt_scan *scan) {
     return !scan->stop && read_maps(scan);
 }
 
-/* Malloc's memory may span adjacent mappings: the kernel splits one if a part is locked, protected, or kept from
- * children, and does not merge a child's additions with its parent's memory. */
+/* Malloc's memory may span adjacent mappings: the kernel splits a mapping if a part is locked, protected, or not
+ * inherited, and does not merge a child's new memory with inherited memory. */
 static void find_runs(struct vt_scan *scan) {
     for (uint32_t i = scan->vma_count; i-- > 0;) {
         struct vt_vma *v = &scan->vmas[i], *next = v + 1;
@@ -433,13 +433,14 @@ static bool covers_any(struct cursor *lists, uintptr_t pos, uintptr_t *until, bo
 
 /* Makes spans from all mappings. */
 static void cut_mappings(struct vt_scan *scan, const struct vt_range *held, uint32_t held_count) {
-    /* The first list that covers a piece decides. Held ranges are not merged, because each is reached separately. */
+    /* The first list that covers a piece determines its meaning. Held ranges are not merged, because each is reached
+     * separately. */
     struct cursor lists[MEANINGS] = {[OURS] = {scan->ours, scan->our_count, 0},
                                      [HELD] = {held, held_count, 0},
                                      [DEAD] = {scan->dead, scan->dead_count, 0},
                                      [CUDA_DATA] = {scan->cuda_data, scan->cuda_data_count, 0},
                                      [ROOTS] = {scan->roots, scan->root_count, 0}};
-    uintptr_t taken = 0; /* up to here by a heap that began in an earlier mapping */
+    uintptr_t taken = 0; /* end of a heap that began in an earlier mapping */
     bool in[MEANINGS];
     for (uint32_t i = 0; i < scan->vma_count && vt_scan_may_continue(scan); i++) {
         const struct vt_vma *v = &scan->vmas[i];
@@ -468,7 +469,7 @@ static void cut_mappings(struct vt_scan *scan, const struct vt_range *held, uint
         }
         if (plain >= v->end || v->device || scan->stop)
             continue;
-        uintptr_t limit = UINTPTR_MAX; /* where the next piece with another meaning starts */
+        uintptr_t limit = UINTPTR_MAX; /* start of the next piece with another meaning */
         limit = covers_any(lists, v->end, &limit, in) ? v->end : limit;
         taken = vt_scan_heap_piece(scan, v, plain, v->end, limit);
     }

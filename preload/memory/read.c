@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads our own process's memory, which may be unmapped meanwhile.
+ * Reads our own process's memory, which other threads may unmap meanwhile.
  *
- * Other threads continue during the scan and may unmap anything. So memory is copied by process_vm_readv, which fails
- * where a load would fault. Memory that this call refuses (a driver's pinned pages, or everything under some seccomp
- * filters) is written to a memory file and read from there: a write accepts any page that a load can read. With only
- * one thread and handled signals blocked, nothing can be unmapped, so the present pages of private memory are read in
- * place. Pages that pagemap shows as swapped may be guard pages, on which a load faults: they are copied. Private pages
- * that are neither present nor swapped are empty. They are not read, because a userfaultfd may block the reader for
- * ever.
+ * So we copy memory by process_vm_readv, which fails where a load would fault. If the call refuses memory (a driver's
+ * pinned pages, or everything under some seccomp filters), we write the memory to a memory file and read it from there:
+ * a write accepts any page that a load can read. With only one thread and handled signals blocked, nothing can be
+ * unmapped, so we read the present pages of private memory in place. Pages that pagemap shows as swapped may be guard
+ * pages, on which a load faults, so we copy them. Private pages that are neither present nor swapped are empty. We do
+ * not read them, because a userfaultfd may block the reader for ever.
  *
- * The memory used by a search and its limit are here as well, because every part needs them. Called by the other files
- * of memory/, by scan/ and native/.
+ * A search's own memory and its work limit are also here, because every part needs them. Called by the other files of
+ * memory/, by scan/ and native/.
  */
 #define _GNU_SOURCE
 #include "memory.h"
@@ -28,10 +27,10 @@
 #define NOT_MADE    (-1) /* the memory file */
 #define NO_FILE     (-2)
 #define PRESENT     (1ull << 63) /* words of pagemap */
-#define SWAPPED     (1ull << 62) /* or some other entry that is not a page, such as a guard */
+#define SWAPPED     (1ull << 62) /* or another entry without a page, such as a guard page */
 #define OF_FILE     (1ull << 61) /* or of shared memory */
 
-/* The cost of a step, of a read of pagemap and of a copied byte, in bytes read in place. */
+/* The cost of a step, a pagemap read and a copied byte; unit: one byte read in place. */
 #define STEP_WORK   1024u
 #define WINDOW_WORK 131072u
 #define COPY_WORK   2u
@@ -43,7 +42,7 @@ void *vt_memory_map(size_t bytes) {
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* At the start of each piece of memory; as large as a cache line, so that the memory after it is aligned. */
+/* Precedes each piece of memory; as large as a cache line, so that the memory after it is aligned. */
 struct vt_memory_list {
     struct vt_memory_list *next;
     size_t bytes;
@@ -87,7 +86,7 @@ bool vt_scan_may_continue(struct vt_scan *scan) {
     if (scan->stop || scan->found || scan->work < scan->looked_work + LOOK_WORK)
         return !scan->stop && !scan->found;
     scan->looked_work = scan->work;
-    /* A system call, so it is made only about every half millisecond. */
+    /* It takes a system call, so check only about every half millisecond. */
     uint64_t ticks = vt_ticks(), pending = 0;
     if (ticks - scan->asked_ticks < vt_ticks_per_second() / 2000)
         return true;
@@ -97,8 +96,8 @@ bool vt_scan_may_continue(struct vt_scan *scan) {
     return !scan->stop;
 }
 
-/* Valgrind reports uninitialized or freed words where they are used or written to a file; words copied by
- * process_vm_readv count as initialized. */
+/* Valgrind reports uninitialized or freed words when they are used or written to a file; it takes words copied by
+ * process_vm_readv as initialized. */
 bool vt_scan_on_valgrind(void) {
     return vt_machine_ask_valgrind();
 }
@@ -123,7 +122,7 @@ void vt_scan_read_close(struct vt_scan *scan) {
         VT_SYS1(SYS_close, scan->mem);
 }
 
-/* Copies the ranges. Returns how many bytes were copied, counted from the first range on. */
+/* Copies the ranges in order. Returns the number of bytes copied. */
 static size_t copy_ranges(struct vt_scan *scan, void *to, const struct vt_range *ranges,
                           uint32_t count) {
     static struct iovec remote[GATHER_MOST]; /* static: the stack may be small */
@@ -159,7 +158,7 @@ static bool copy_by_file(struct vt_scan *scan, void *to, uintptr_t from, size_t 
            VT_SYS4(SYS_pread64, scan->memfd, to, bytes, 0) == (long)bytes;
 }
 
-/* The same, and also for memory that the program made inaccessible, which the kernel reads through /proc/self/mem. */
+/* The same, but also copies memory that the program made inaccessible: the kernel reads it through /proc/self/mem. */
 static bool copy_by_kernel(struct vt_scan *scan, void *to, uintptr_t from, size_t bytes) {
     if (copy_by_file(scan, to, from, bytes))
         return true;
@@ -178,7 +177,7 @@ static const uint64_t *window_at(struct vt_scan *scan, uintptr_t address) {
          got = VT_SYS4(SYS_pread64, scan->pagemap, scan->page_entries, bytes, window / page * 8);
     scan->work += WINDOW_WORK;
     scan->window = window;
-    /* The file ends where the address space does. */
+    /* The file ends at the end of the address space. */
     for (size_t i = got > 0 ? (size_t)got / 8 : 0; i < WINDOW / page; i++)
         scan->page_entries[i] = got > 0 ? 0 : SWAPPED;
     return scan->page_entries;
@@ -199,7 +198,7 @@ bool vt_scan_in_place(struct vt_scan *scan, uintptr_t start, uintptr_t end) {
     uint8_t byte;
     if (!scan->alone || scan->pagemap < 0)
         return false;
-    /* Tries one page, among the first or the last ones. */
+    /* Tries one page, in the first window or the last one. */
     uintptr_t first = start & ~(WINDOW - 1), last = (end - 1) & ~(WINDOW - 1);
     for (uintptr_t window = first;; window = last) {
         uintptr_t until = window + WINDOW < end ? window + WINDOW : end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The process's threads and their stack pointers, as /proc/self/task lists them. Reading other threads' registers needs
- * ptrace, which a process cannot use on itself; but the stack pointer of a blocked thread is in its file `syscall`.
+ * ptrace, which a process cannot use on itself; but a blocked thread's stack pointer is in its file `syscall`.
  */
 #define _GNU_SOURCE
 #include "memory.h"
@@ -11,8 +11,8 @@
 
 #define GONE ((uintptr_t)1)
 
-/* A blocked thread's stack pointer: the second to last number in /proc/self/task/TID/syscall. 0: it is running. GONE:
- * there is no such thread. */
+/* A blocked thread's stack pointer: the second to last number in /proc/self/task/TID/syscall. 0: the thread is running.
+ * GONE: no such thread. */
 static uintptr_t stack_pointer(uint32_t tid, uintptr_t *where) {
     char path[64] = "/proc/self/task/", text[256];
     memcpy(vt_scan_write_number(path + strlen(path), tid), "/syscall", 9);
@@ -85,7 +85,7 @@ void vt_scan_find_threads(struct vt_scan *scan) {
                 break;
             }
             uintptr_t sp = tid == self ? (uintptr_t)scan->frame : stack_pointer(tid, &pc);
-            /* A thread that just ended looks running for a moment. */
+            /* A thread that has just ended briefly looks as if it were running. */
             for (; !sp && tries; tries--) {
                 static const long moment[2] = {0, 200000};
                 VT_SYS2(SYS_nanosleep, moment, NULL);

@@ -54,14 +54,14 @@ uint32_t vt_native_tail(struct vt_native *n, const struct vt_native_tail *as) {
     return 0;
 }
 
-/* Most blocks do not begin with a vtable: their first word leads elsewhere than to a module's data. */
+/* A vtable lies in a module's data. Most blocks' first word leads elsewhere, which is quick to check. */
 static bool may_be_vtable(struct vt_native *n, uintptr_t word) {
     const struct vt_span *of = word ? vt_native_span_at(n, word) : NULL;
     return word && (!of || of->kind == VT_SPAN_ROOT);
 }
 
-/* The tail of a path that continues to a block: with the class of the object at its start, or of one that make_shared
- * made. */
+/* The tail of a path that continues to a block. Adds the class of the object at the block's start, or after the counts
+ * of make_shared. */
 static uint32_t tail_to(struct vt_native *n, uintptr_t start, uint32_t from) {
     struct vt_native_tail tail = n->tails[from];
     if (tail.class_count == VT_NATIVE_CLASSES || !may_be_vtable(n, vt_owners_word(n->w, start)))

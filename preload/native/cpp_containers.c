@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Containers of the C++ library that use only a part of their memory: popped or cleared elements leave their words
- * behind the end, and nothing holds the targets of these words.
+ * C++ containers that use only a part of their memory. Popped or cleared elements leave words behind the end, but the
+ * container no longer holds their targets.
  *
  * An object counts as a container only if all of its pointers fit, and its memory has the size that the container would
  * have requested.
@@ -22,7 +22,7 @@ static bool fits(struct vt_range block, uintptr_t at, uint64_t bytes) {
     return bytes + 8 <= size && size - bytes <= 8 + 32;
 }
 
-/* first, last, end of the memory: in gcc's library and clang's. */
+/* A vector is three pointers (first, last, end of memory) in both libstdc++ and libc++. */
 static unsigned enter_vector(struct vt_native *n, const uint64_t *v, struct vt_range block,
                              const struct vt_native_path *from) {
     if (v[1] < v[0] || v[2] < v[1] || !fits(block, v[0], v[2] - v[0]))
@@ -31,13 +31,13 @@ static unsigned enter_vector(struct vt_native *n, const uint64_t *v, struct vt_r
     return 3;
 }
 
-/* An iterator of gcc's deque: its element, the first and last of its node, and the node's position in the map. */
+/* libstdc++'s deque iterator: current element, first and last of its node, and the node's position in the map. */
 static bool is_iterator(struct vt_native *n, const uint64_t it[4], struct vt_range map) {
     return it[3] >= map.start && it[3] < map.end && !(it[3] & 7) && it[1] && it[1] <= it[0] &&
            it[0] <= it[2] && it[2] - it[1] >= 8 && vt_owners_word(n->w, it[3]) == it[1];
 }
 
-/* The map of nodes, its size, and two iterators. */
+/* libstdc++'s deque: the map of nodes, its size, and two iterators. */
 static unsigned enter_deque(struct vt_native *n, const uint64_t *d, struct vt_range map,
                             const struct vt_native_path *from) {
     struct vt_native_path path = *from;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the allocations held by C and C++ variables. Their types are unknown here, so any word that looks like an
- * address counts as one: it leads into a block of the heap, or to an allocation. Only the variable at the start of a
- * path is named; the analyzer finds its name by its address.
+ * Finds the allocations held by C and C++ variables. The variables' types are unknown here, so any word that looks like
+ * an address is followed as one, into a heap block or to an allocation. Only the variable at the start of a path is
+ * named; the analyzer finds its name by its address.
  *
- * Freed blocks are not entered, and memory that CUDA's libraries reach gives no owner, because they have every address.
- * A framework's block is never held by a single word, because allocators have the addresses of all their blocks. In a
- * Python process, only the user's own modules are searched, and Python's small objects are not entered: Python's
+ * Freed blocks are not entered. Memory that CUDA's libraries reach gives no owner, because these libraries store every
+ * address. A single word never owns a framework's block, because allocators store the addresses of all their blocks. In
+ * a Python process, only the user's own modules are searched, and Python's small objects are not entered: Python's
  * readers handle them.
  *
- * Opaque memory may be a table that the program mapped, which is held by the variable that points to its start. Or it
- * may be the heap of an allocator that we do not parse (jemalloc's, a sanitizer's, a virtual machine's): then a
- * variable holds one block, and its neighbours belong to others. Words point into the middle of a heap. So such memory
- * is entered only if its start is the only address in it to which a word points; that includes words of all modules'
- * data and thread-local variables, of the blocks that the search reached, and of other opaque memory.
+ * Opaque memory may be a table that the program mapped: the variable that points to its start holds all of it. Or it
+ * may be the heap of an allocator that we do not parse (jemalloc's, a sanitizer's, a virtual machine's): a variable
+ * holds one block there, and the neighbouring blocks belong to others. Words point into the middle of a heap, but to
+ * the start of a table. So opaque memory is entered only if every word that points into it points to its start: words
+ * of all modules' data, thread-local variables, reached blocks, and other opaque memory.
  *
- * Breadth first, so that the nearest variable gives its name. Runs only in the copy, on the exit scan's view of memory
- * (memory/pieces.c, memory/heap.c). Called by snapshot/snapshot.c and owners/walk.c.
+ * The search is breadth first, so that the nearest variable becomes the owner. It runs only in the copy, and uses the
+ * exit scan's view of memory (memory/pieces.c, memory/heap.c). Called by snapshot/snapshot.c and owners/walk.c.
  */
 #define _GNU_SOURCE
 #include "native.h"
@@ -29,11 +29,11 @@
 #define PAGE       4096u
 #define PART       4096u
 #define MANY       32u  /* words from which reading several at a time pays off */
-#define FRAMES     256u /* most frames of a thread */
+#define FRAMES     256u /* frames of a thread: max */
 #define OWN_SLOTS  4096u
 #define OWN_FIRST  512u
 #define OWN_EACH   17u
-#define MORE_SHARE 32u /* share of all work spent on further variables beside the first */
+#define MORE_SHARE 32u /* this share of all work is spent on further owners */
 #define WINDOW     ((uintptr_t)2 << 20)
 #define HUGE       ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
 
@@ -41,7 +41,7 @@
 struct piece {
     uintptr_t start, end;
     struct vt_native_path path;
-    bool steady; /* its present pages can be read in place */
+    bool steady; /* its resident pages can be read in place */
 };
 
 /* Makes all allocations targets of the exit scan's code. */
@@ -79,7 +79,7 @@ __attribute__((noinline)) void vt_native_open(struct vt_owners *w) {
     w->native = scan;
 }
 
-/* Whether a word may own the allocation, and it has no owner yet. */
+/* Whether the allocation has no owner yet, and a word may own it. */
 static bool is_sought(const struct vt_owners_target *t) {
     return !t->node && t->kind != VT_KIND_BLOCK;
 }
@@ -112,8 +112,8 @@ static void found_from(struct vt_native *n, const struct vt_root *root,
     n->w->answer->native_roots++;
 }
 
-/* Whether an allocation to which a variable leads through the heap gets a step of its own, with its references: the
- * first ones, and later ones at intervals. Variables of one slot are counted together. */
+/* Whether an allocation that a variable reaches through the heap gets its own step, with the path's references. A
+ * variable's first few allocations do, and then some at intervals. Variables with one hash are counted together. */
 static bool has_own_step(struct vt_native *n, uintptr_t root) {
     if (!n->own_steps)
         n->own_steps = vt_owners_map(n->w, OWN_SLOTS * sizeof *n->own_steps);
@@ -124,7 +124,7 @@ static bool has_own_step(struct vt_native *n, uintptr_t root) {
     return number < OWN_FIRST || (number % OWN_EACH == 0 && number < OWN_EACH * OWN_FIRST);
 }
 
-/* Whether a variable differs from the one that already leads to an allocation. */
+/* Whether the path begins at a different variable than the one already found for the allocation. */
 static bool is_another(const struct vt_native *n, const struct vt_owners_target *t,
                        const struct vt_native_path *path) {
     const struct vt_path_step *first;
@@ -166,7 +166,6 @@ static void found_target(struct vt_native *n, uintptr_t address,
         n->most_more_work = n->w->work + n->w->most_work / MORE_SHARE;
 }
 
-/* Notes a word that points into opaque memory. */
 static void note_opaque(struct vt_native *n, struct vt_span *s, uintptr_t word,
                         const struct vt_native_path *from) {
     bool first = !s->pointed;
@@ -176,7 +175,7 @@ static void note_opaque(struct vt_native *n, struct vt_span *s, uintptr_t word,
             (struct vt_native_opaque){.start = s->start, .path = *from, .kind = n->kind};
 }
 
-/* `lone`: the word is not part of a larger object that was recognized. */
+/* `lone`: the word is not part of a recognized larger object. */
 static void follow(struct vt_native *n, uintptr_t word, const struct vt_native_path *from,
                    bool lone) {
     struct vt_range block;
@@ -196,7 +195,8 @@ void vt_native_follow(struct vt_native *n, uintptr_t word, const struct vt_nativ
     follow(n, word, from, false);
 }
 
-/* Follows the first of some words, and all that belong to it. Returns how many words that were. */
+/* Follows the object at the first of these words (a container, a shared_ptr, or one word). Returns its number of
+ * words. */
 static unsigned scan_word(struct vt_native *n, const uint64_t *words, size_t count,
                           const struct vt_native_path *from) {
     struct vt_range block;
@@ -217,7 +217,7 @@ static unsigned scan_word(struct vt_native *n, const uint64_t *words, size_t cou
     return 1;
 }
 
-/* The index of the first word, from `i` on, that may be an address; nearly no number is. */
+/* The index of the first word, from `i` on, that may be an address. Few words are. */
 VT_WIDE static size_t skip_by_four(const struct vt_native *n, const uint64_t *words, size_t i,
                                    size_t count) {
     const int64_t low = (int64_t)n->lead[0].start - 1, high = (int64_t)n->lead[0].end,
@@ -241,9 +241,10 @@ static size_t skip_to_pointer(const struct vt_native *n, const uint64_t *words, 
     return i;
 }
 
-#define AHEAD 10u /* words of the largest object that look_at_word recognizes */
+#define AHEAD 10u /* words of the largest object that scan_word recognizes */
 
-/* Follows `words`, a copy of those at `at`, inside `p`. Returns how many words after them were handled as well. */
+/* Follows `words`, a copy of the memory at `at`, inside `p`. Returns how many words after the copy were handled as
+ * well. */
 static size_t scan_words(struct vt_native *n, const uint64_t *words, size_t count, uintptr_t at,
                          const struct piece *p) {
     uint64_t next[AHEAD];
@@ -267,19 +268,19 @@ static size_t scan_words(struct vt_native *n, const uint64_t *words, size_t coun
     return i - count;
 }
 
-/* Once everything has an owner, the search continues a little longer for other owners: the analyzer, which knows types,
- * may find that a variable holds nothing. */
+/* Once everything has an owner, the search continues a little longer for other owners, because the analyzer, which
+ * knows types, may reject the first. */
 static bool may_continue(struct vt_native *n) {
     return (n->sought || n->w->work < n->most_more_work) && vt_owners_has_time(n->w);
 }
 
-/* Touches the pages first, because a copied page's first use costs less if nothing else is read meanwhile. */
+/* Touches the pages in advance: a page's first use in a copy costs less if nothing else is read in between. */
 static void touch_pages(struct vt_range run) {
     for (uintptr_t at = run.start; at < run.end; at += PAGE)
         (void)*(const volatile uint64_t *)at;
 }
 
-/* Follows the words of the present pages, read in place or part by part. */
+/* Follows the words of the resident pages, which are read in place or part by part. */
 static void scan_piece(struct vt_native *n, const struct piece *p) {
     static uint64_t words[PART / 8]; /* static: the stack may be small */
     if (p->end - p->start > HUGE)
@@ -357,7 +358,7 @@ static void note_word(struct vt_native *n, uintptr_t word, uintptr_t at) {
         vt_scan_note_pointed(s, word);
 }
 
-/* Notes all words that point into opaque memory, and what it points to. */
+/* Notes all words that point into opaque memory, and the targets of opaque memory's own words. */
 static void note_opaque_words(struct vt_native *n) {
     struct vt_scan *scan = n->scan;
     if (!n->opaque_count || n->opaque_noted)
@@ -410,7 +411,7 @@ static void set_bounds(struct vt_native *n) {
     }
 }
 
-/* A module's data, without memory that belongs to no variable. */
+/* Scans a module's data, except memory that belongs to no variable. */
 static void scan_data(struct vt_native *n, const struct vt_module_data *m) {
     uintptr_t start = m->start;
     for (uint32_t i = 0; i < n->apart_count; i++) {
@@ -453,7 +454,7 @@ static void search_thread_locals(struct vt_native *n) {
     resolve_opaque(n);
 }
 
-/* A thread's frames, the outermost first: a pointer that a function was given belongs to its caller. */
+/* Searches a thread's frames, the outermost first: a pointer passed to a function belongs to the caller. */
 static void search_stack(struct vt_native *n, struct vt_registers from,
                          struct vt_stack_frame *frames) {
     for (uint32_t i = vt_native_unwind(n->w, n->scan, from, frames, FRAMES); i-- > 0;)
@@ -463,8 +464,8 @@ static void search_stack(struct vt_native *n, struct vt_registers from,
                                           .path.root = frames[i].pc});
 }
 
-/* Searches frames last, because an unused slot of a frame looks like a used one: variables come first, and allocations
- * that an opaque heap may hold are skipped. */
+/* Searches frames, after all variables, because an unused slot of a frame looks like a used one. Skips allocations that
+ * an opaque heap may hold. */
 static void search_stacks(struct vt_native *n) {
     struct vt_stack_frame *frames = vt_owners_map(n->w, FRAMES * sizeof *frames);
     n->kind = VT_STEP_NATIVE_STACK;
@@ -484,7 +485,6 @@ static void search_stacks(struct vt_native *n) {
     resolve_opaque(n);
 }
 
-/* Whether there is any variable to search. */
 static bool anything_to_search(const struct vt_scan *scan) {
     for (uint32_t i = 0; i < scan->module_count; i++)
         if (!scan->python || !scan->modules[i].library)
@@ -492,7 +492,7 @@ static bool anything_to_search(const struct vt_scan *scan) {
     return false;
 }
 
-/* Makes the calling thread's stack begin after our own frames, which contain remains of earlier calls. */
+/* Makes the calling thread's stack begin after our own frames, which contain stale words of earlier calls. */
 static void exclude_own_frames(struct vt_native *n) {
     struct vt_scan *scan = n->scan;
     struct vt_stack_frame *frames = vt_owners_map(n->w, FRAMES * sizeof *frames);
@@ -533,7 +533,6 @@ static struct vt_native *open_search(struct vt_owners *w) {
     return n;
 }
 
-/* Cuts the memory into pieces, once. */
 static bool cut_memory(struct vt_native *n) {
     if (n->cut)
         return true;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * std::shared_ptr and std::weak_ptr: two words each, an object and a control block, so the two look the same in memory.
- * The control block counts both. It is recognized by the class that its vtable names.
+ * std::shared_ptr and std::weak_ptr look the same in memory: two words, an object and a control block. The control
+ * block counts both kinds, and is recognized by its vtable's class.
  *
- * Without weak ones, each pair is a shared_ptr. Without strong ones, the object no longer exists. Otherwise all pairs
- * are put aside until everything else was searched. If more were seen than there are weak ones, one of them holds the
- * object: if one variable leads to all, that is the owner. If several do, all are written, with a flag, because the
- * analyzer may know the variables' types. Pairs that are reached only through the object (children with a pointer to
- * their parent) count as weak.
+ * If the weak count is 0, each pair is a shared_ptr. If the strong count is 0, the object no longer exists. Otherwise
+ * all pairs are put aside until everything else was searched. If more pairs were seen than the weak count, at least one
+ * of them holds the object. If one variable leads to all pairs, it is the owner. If several do, all are written, with a
+ * flag, because the analyzer may know the variables' types. Pairs that are reached only through the object (children
+ * with a pointer to their parent) count as weak.
  *
  * Called by native.c.
  */
@@ -15,14 +15,14 @@
 
 #define SHARED_MOST  65536u
 #define SHARED_SLOTS (2 * SHARED_MOST)
-#define INSIDE_MOST  512u   /* blocks of memory behind an object that are searched */
-#define INSIDE_BYTES 65536u /* bytes of all of them */
+#define INSIDE_MOST  512u   /* searched blocks of memory behind an object: max */
+#define INSIDE_BYTES 65536u /* total bytes of these blocks: max */
 
 struct counts {
     int32_t strong, weak;
 };
 
-/* The counts follow the vtable. As long as no two threads share anything, they are still valid numbers. */
+/* The counts follow the vtable. */
 static bool is_block(struct vt_native *n, uintptr_t at, struct counts *counts) {
     if (!vt_native_may_lead(n, at) || at & 7)
         return false;
@@ -100,7 +100,6 @@ bool vt_native_is_shared(struct vt_native *n, const uint64_t words[2],
 bool vt_native_has_weak(struct vt_native *n, uintptr_t block) {
     const struct vt_span *s = vt_scan_span_at(n->scan, block);
     struct counts c;
-    /* An absent page is not read. */
     if (s->kind != VT_SPAN_CELLS || !vt_scan_cells_present(s, block, block + 16))
         return false;
     uintptr_t table = s->steady ? *(const uintptr_t *)block : vt_owners_word(n->w, block);
@@ -128,7 +127,7 @@ static void reach_inside(struct vt_native *n, struct inside *in, uintptr_t word)
     in->bytes += block.end - block.start;
 }
 
-/* How many pointers to an object are behind it and nowhere else. */
+/* The number of pointers to an object that are reached only through the object itself. */
 static uint32_t count_inside(struct vt_native *n, const struct vt_native_shared *s) {
     static struct inside in; /* static: the stack may be small */
     uint32_t found = 0;
@@ -146,7 +145,7 @@ static uint32_t count_inside(struct vt_native *n, const struct vt_native_shared 
     return found;
 }
 
-/* Whether the object holds the weak pointer of std::enable_shared_from_this, which comes first in it. */
+/* Whether the object begins with the weak pointer of std::enable_shared_from_this. */
 static bool knows_itself(struct vt_native *n, const struct vt_native_shared *s) {
     for (uintptr_t at = s->object; at <= s->object + 8; at += 8)
         if (vt_owners_word(n->w, at) == s->object && vt_owners_word(n->w, at + 8) == s->block)

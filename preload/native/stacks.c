@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks in the program's own memory: those of fibers, and a signal stack. A variable that points to such a stack does
- * not hold its contents: the functions whose frames lie there do.
+ * Stacks in the program's own memory: fibers' stacks, and a signal stack. The contents of such a stack belong to the
+ * functions whose frames lie there, not to a variable that points to the stack.
  *
- * A suspended fiber is recognized by the ucontext_t that getcontext() or swapcontext() filled: one of its words
- * identifies it (machine/machine.h), and its stack pointer lies in its stack. If the stack pointer lies elsewhere, as
- * for the thread that switched to a fiber, the registers are left over. Contexts are searched for in variables. The
- * signal stack is the one that the kernel reports for the calling thread.
+ * A suspended fiber is recognized by the ucontext_t that getcontext() or swapcontext() filled. One word identifies a
+ * ucontext_t (machine/machine.h), and its stack pointer must lie in its stack. If the stack pointer lies elsewhere, as
+ * for the thread that switched to a fiber, the registers are stale. We search for contexts in variables. The signal
+ * stack is the one that the kernel reports for the calling thread.
  *
  * Called by native.c.
  */
@@ -18,7 +18,7 @@
 
 #define PART 512u /* words */
 
-/* Excludes memory that lies in a variable; and in the heap, if it is a block of its own. */
+/* Excludes memory inside a variable, and a stack that is a heap block of its own. */
 static void exclude(struct vt_native *n, struct vt_range memory, bool is_stack) {
     static const struct vt_native_path anybody;
     struct vt_range block;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where each thread's thread-local variables of each module are.
+ * Finds each module's thread-local variables in each thread.
  *
- * glibc keeps a table for each thread (the DTV), to which the thread's block points. Indexed by a module's number, it
- * has the address of the thread's copy of the module's storage. The number is in the loader's data for the module,
- * after words that also occur in the module's program headers: the address of the initial contents, the sizes in the
- * file and in memory, the alignment. Where these words are consecutive, the offset from a thread's block and the number
- * follow (struct link_map, glibc 2.26 to 2.41). If they are not found, the module's variables get no names.
+ * glibc keeps a table for each thread (the DTV), to which the thread's block points. Its entry at a module's number is
+ * the address of that thread's copy of the module's storage. The loader's data for the module (struct link_map, glibc
+ * 2.26 to 2.41) contains consecutive words that we know from the program headers: the address of the initial contents,
+ * the sizes in the file and in memory, the alignment. After these words come the offset from a thread's block and the
+ * number. If the words are not found, the module's variables get no names.
  *
  * Called by native.c.
  */
@@ -15,7 +15,7 @@
 
 #include <link.h>
 
-#define MAP_WORDS    192u /* words of the loader's private struct link_map that are searched */
+#define MAP_WORDS    192u /* searched words of the loader's private struct link_map */
 #define MAPS_MOST    8192u
 #define MODULES_MOST 65536u
 #define BEFORE       5u /* words of the public struct link_map */
@@ -23,7 +23,7 @@
 
 /* The loader's data on a module's storage. */
 struct known {
-    /* distance to a thread's block, if all threads have the same; else 0 or -1 */
+    /* distance to a thread's block, if it is the same in all threads; else 0 or -1 */
     uintptr_t offset;
     uint64_t number;
 };
@@ -87,7 +87,7 @@ void vt_native_thread_locals(struct vt_native *n, const uintptr_t *blocks, uint3
             continue;
         for (uint32_t k = 0; k < count; k++) {
             uintptr_t copy = copy_of(n->w, blocks[k], known);
-            /* A variable is written with its address in the module, which is the same for all threads. */
+            /* The log gets a variable's address in the module, which is the same for all threads. */
             n->shift = m->start - copy;
             if (copy)
                 vt_native_scan(n, (copy + 7) & ~(uintptr_t)7, copy + m->bytes, false);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The frames of a stopped thread, from its memory alone: libunwind can unwind only the calling thread, and a process
- * cannot read its threads' registers. For a blocked thread, the kernel reports its position and its stack pointer. Most
- * functions need no more; if one needs the frame pointer, a function that it called may have saved it. Otherwise the
- * frames end there, and the rest of the stack has no names.
+ * cannot read its threads' registers. The kernel reports a blocked thread's program counter and stack pointer. Most
+ * functions can be unwound with these two. If a function needs the frame pointer, a function that it called may have
+ * saved it. Otherwise unwinding ends there, and the rest of the stack has no names.
  *
  * Called by native.c.
  */
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define SIGNALS 8u /* nested ones */
+#define SIGNALS 8u /* nested signals */
 
 static bool read_table(void *data, void *to, uintptr_t from, size_t bytes) {
     return vt_owners_read(data, to, from, bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of the objects that were reached, by address (see address_table.h).
+ * The table of the reached objects, by address (see address_table.h).
  */
 #include "owners.h"
 #include "memory/memory.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * C++ objects: finds the class of one.
+ * Finds the class of a C++ object.
  *
  * A polymorphic object begins with a pointer to its vtable, which is preceded by a pointer to type information: the
- * class's mangled name and its base classes. An object is recognized only if a known class is among them, by its full
- * name.
+ * class's mangled name and its base classes. An object is recognized only if its class or a base class has the full
+ * name of a known class.
  *
  * Called by walk.c and torch/torch.c.
  */
@@ -44,8 +44,8 @@ struct known {
     bool shared;  /* a control block of std::shared_ptr: gcc's library and clang's */
 };
 
-/* Reads as much of a mangled name as fits; false: not a name. The name of a class in an anonymous namespace is preceded
- * by an asterisk. */
+/* Reads as much of a mangled name as fits; false: not a name. An asterisk precedes the name of a class in an anonymous
+ * namespace. */
 static bool read_name(struct vt_owners *w, uintptr_t at, char to[VT_OWNERS_TEXT_MOST + 1]) {
     size_t n = 0;
     char first;
@@ -57,8 +57,8 @@ static bool read_name(struct vt_owners *w, uintptr_t at, char to[VT_OWNERS_TEXT_
     return n > 0;
 }
 
-/* Type information contains the class's name, and then its base class, if it has exactly one. Otherwise any word may be
- * there, but it leads to none of the names that we search for. */
+/* Type information contains the class's name, and then its base class, if it has exactly one. Otherwise any word may
+ * follow the name, but it leads to none of the names that we search for. */
 static void find_class(struct vt_owners *w, uintptr_t info, struct known *k) {
     char text[VT_OWNERS_TEXT_MOST + 1];
     for (unsigned i = 0; i < BASES_MOST && info && !(info & 7); i++) {
@@ -78,7 +78,7 @@ static void find_class(struct vt_owners *w, uintptr_t info, struct known *k) {
     }
 }
 
-/* In a mangled name, each part is preceded by its length. Returns where the part begins. */
+/* Reads the length that precedes each part of a mangled name. Returns the start of the part. */
 static const char *read_length(const char *at, size_t *length) {
     *length = 0;
     for (; *at >= '0' && *at <= '9' && *length < 1000; at++)

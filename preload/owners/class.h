@@ -22,7 +22,7 @@ enum vt_class {
     VT_CLASS_GRADIENT_HOOK,   /* PyFunctionTensorPostAccGradHooks */
     VT_CLASS_ANOMALY,         /* PyAnomalyMetadata */
     VT_CLASS_SCRIPT,          /* c10::ivalue::Object, such as torch.jit's modules */
-    VT_CLASS_LIST,            /* c10::detail::ListImpl, and the others of torch.jit */
+    VT_CLASS_LIST,            /* c10::detail::ListImpl; the next are also torch.jit's */
     VT_CLASS_DICT,
     VT_CLASS_TUPLE,
     VT_CLASS_OBJECT, /* any other */
@@ -31,17 +31,17 @@ enum vt_class {
 
 /* Returns VT_CLASS_NONE also if there is no such object. */
 enum vt_class vt_class_of(struct vt_owners *w, uintptr_t object);
-/* Whether its own class is another one, derived from the known one. */
+/* Whether the object's own class is only derived from the known one. */
 bool vt_class_is_derived(struct vt_owners *w, uintptr_t object);
-/* Whether its own class has this mangled name. */
+/* Whether the object's own class has this mangled name. */
 bool vt_class_is(struct vt_owners *w, uintptr_t object, const char *mangled);
-/* Whether it is a control block of std::shared_ptr. */
+/* Whether the object is a control block of std::shared_ptr. */
 bool vt_class_is_shared(struct vt_owners *w, uintptr_t object);
 /* The vtable of an object of any class; 0: not an object. */
 uintptr_t vt_class_object(struct vt_owners *w, uintptr_t object);
 
-/* The key that distinguishes the classes of such objects, and the class's name by that key. vt_class_name returns its
- * length, at most `room`; 0: unknown. */
+/* A key that distinguishes the classes of such objects, and the class's name by this key. vt_class_name returns the
+ * name's length, at most `room`; 0: unknown. */
 uint64_t vt_class_key(struct vt_owners *w, uintptr_t object, uint16_t class_);
 uint32_t vt_class_name(struct vt_owners *w, uint64_t key, uint16_t class_, char *to, uint32_t room);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The walk's own data, for this module, for native/ and snapshot/, and for torch/, which adds to targets. */
+/* The walk's own data, used by this module, native/, snapshot/, and torch/ (which adds to targets). */
 #ifndef VT_PRELOAD_NODES_H
 #define VT_PRELOAD_NODES_H
 
@@ -13,15 +13,15 @@ struct vt_owners_target {
     uint8_t kind;
     bool live;      /* also live in the copy */
     bool in_opaque; /* an opaque heap may hold it */
-    /* The number of references to PyTorch's storages in it, of their tensors that were reached, and the bytes that
-     * these cover. */
+    /* Numbers of references to PyTorch's storages in the allocation, and of reached tensors with such a storage;
+     * `seen`: bytes that these tensors cover. */
     uint32_t references, tensors, views; /* views: how many of the tensors keep `base` */
     uintptr_t base;
     uint64_t seen;
 };
 
-/* An object that was reached: a Python object, a C++ object, or a target. Stored in the order in which they were
- * reached and are read. Node 0 is none. There may be millions, so each has 32 bytes. */
+/* A reached object: a Python object, a C++ object, or a target. Nodes are stored in the order in which they were
+ * reached, and are read in that order. Node 0 is none. There may be millions, so each has 32 bytes. */
 struct vt_node {
     uintptr_t address;
     uint32_t step;   /* of the first path to it */
@@ -32,7 +32,7 @@ struct vt_node {
     uint16_t roles;
     uint16_t paths; /* number of paths to it; saturating */
     uint8_t class_; /* enum vt_class, or one of the values below */
-    bool part : 1;  /* it is a part of its parent and has the same step */
+    bool part : 1;  /* a part of its parent, with the same step */
     bool weak : 1;  /* reached only by an integer */
     bool waits : 1; /* deferred: it may get a better name before it is read */
 };
@@ -40,9 +40,9 @@ _Static_assert(sizeof(struct vt_node) == 32, "half a cache line");
 #define VT_NODE_PYTHON 0u
 #define VT_NODE_TARGET UINT8_MAX
 
-/* Nodes that are read after all others of their level, in this order, because they or their targets have better names
- * elsewhere: a module or a tensor that a variable led to may belong to a module; the autograd graph and optimizers
- * refer to parameters, and so do the keys of dicts. */
+/* Deferred nodes, read after all others of their level, in this order, because they or their targets may have better
+ * names elsewhere. A module or a tensor that a variable led to may belong to a module. The autograd graph, optimizers
+ * and dict keys refer to parameters. */
 enum vt_later {
     VT_LATER_NAMED, /* was deferred, and then turned out to be a module's own */
     VT_LATER_MODULE,
@@ -53,14 +53,13 @@ enum vt_later {
     VT_LATERS
 };
 
-/* Roles beside enum vt_role, only for the walk: in a PyTorch Module's `_modules`; in an optimizer's `param_groups`,
- * whose `params` are parameters, while everything else is the optimizer's own. */
+/* Roles beside enum vt_role, only for the walk. MODULE: in a PyTorch Module's `_modules`. GROUPS: in an optimizer's
+ * `param_groups`, whose `params` are parameters; the rest is the optimizer's own. */
 #define VT_ROLE_MODULE     (1u << 15)
 #define VT_ROLE_GROUPS     (1u << 14)
-/* Roles of a module's own attributes, whose names were chosen by the author. */
+/* Roles of a module's own attributes, whose names the author chose. */
 #define VT_ROLES_OF_MODULE (VT_ROLE_PARAMETER | VT_ROLE_BUFFER | VT_ROLE_MODULE)
 
-/* Another path to a node. */
 struct vt_other {
     uint32_t step, from, next;
 };
@@ -94,16 +93,16 @@ struct vt_path_step {
 /* A word that points to a block of the heap. */
 struct vt_reference {
     uintptr_t at;
-    /* the reference that led to the block in which it lies; 0: it is in a variable */
+    /* the reference that led to the word's own block; 0: the word is in a variable */
     uint32_t parent;
     uint32_t number; /* in the log; 0: not written yet */
 };
 #define VT_REFERENCES        (1u << 20)
 #define VT_REFERENCE_UNKNOWN UINT32_MAX
-/* most allocations that get steps of their own, with their references */
+/* allocations that get steps of their own, with references: max */
 #define VT_REFERENCE_STEPS   8192u
 
-/* Memory that grows in place: mapped without reserve at its largest size. */
+/* An array that grows in place: mapped at its largest size, without reserve. */
 struct vt_pile {
     uint8_t *at;
     size_t used, room;
@@ -140,33 +139,33 @@ struct vt_owners {
     uint32_t target_count;
     uintptr_t target_low, target_high;
     uint64_t kept_bytes; /* in allocations that are skipped because their owner is known */
-    uint64_t most_work;  /* limits (snapshot/bounds.c): work, processor time, memory */
+    uint64_t most_work;  /* most_*: limits (snapshot/bounds.c) of work, processor time, memory */
     uint64_t most_cpu_ns, cpu_began_ns;
-    size_t most_bytes, most_piled; /* most_piled: of all piles together */
-    uint64_t most_ns; /* time on the clock after which a child that is not running is killed */
+    size_t most_bytes, most_piled; /* most_piled: all piles together */
+    uint64_t most_ns; /* clock time after which a child that is not running is killed */
     uint32_t snapshot;
-    /* Searches only owners that may be gone at the end: not variables of C, libraries' modules or cycles, which take
-     * long. */
+    /* Searches only for owners that may be gone at the end. Skips C variables, libraries' modules and cycles, which
+     * take long. */
     bool passing;
     bool shares_descriptors; /* the child starts with the program's table of descriptors */
 
     struct vt_memory_list *memory; /* memory mapped for the walk (memory.h) */
 
     /* read.c */
-    bool copy;   /* in a child, whose memory does not change ... */
-    bool shares; /* ... because it is the program's own, which waits */
+    bool copy;   /* runs in a child, whose memory does not change ... */
+    bool shares; /* ... because it is the memory of the program, which waits */
     uint32_t pid;
     uint8_t *pages; /* not in a child: the last pages that were read, and their addresses */
     uintptr_t *page_addresses;
     struct vt_range *ranges; /* readable memory; sorted */
     uint32_t range_count;
-    const struct vt_range *last_ranges[VT_OWNERS_LAST]; /* the last ones used */
+    const struct vt_range *last_ranges[VT_OWNERS_LAST]; /* the last used ones */
 
     /* native/ */
     struct vt_scan *native;   /* NULL: variables are not searched */
     struct vt_native *search; /* NULL: not made yet */
     struct vt_registers {
-        uintptr_t pc, sp, fp, link; /* link: 0: unknown */
+        uintptr_t pc, sp, fp, link; /* link 0: unknown */
         bool fp_known;
     } here; /* of the calling thread */
     /* the signal stack on which the thread runs; empty: it runs on another stack */
@@ -177,7 +176,7 @@ struct vt_owners {
     bool roles_only;        /* known edges are followed again, only for roles */
     enum vt_owners_level level;
     uint64_t work;
-    uint32_t reached; /* targets with an owner, other than an integer */
+    uint32_t reached; /* targets with an owner that is not an integer */
     struct vt_pile nodes, others, steps, texts;
     size_t piled; /* bytes in all piles */
     uint32_t node_count, other_count, step_count;
@@ -186,9 +185,9 @@ struct vt_owners {
     struct vt_address_table addresses; /* numbers of nodes */
     uint32_t *step_slots;              /* a hash table of step numbers; 0: free */
     uint32_t step_slot_count;
-    uint32_t read;                   /* nodes that were read so far, or deferred */
+    uint32_t read;                   /* nodes that were read or deferred so far */
     uint32_t looks;                  /* how often the time was checked */
-    struct vt_pile later[VT_LATERS]; /* nodes to be read when no others are left */
+    struct vt_pile later[VT_LATERS]; /* deferred nodes, by enum vt_later */
     size_t later_read[VT_LATERS];
     uint32_t *again; /* a ring of nodes that got more roles after they were read */
     uint32_t again_first, again_last;
@@ -204,7 +203,7 @@ struct vt_owners {
     /* the answer: complete records, one after the other */
     struct vt_owners_answer {
         uint64_t done; /* atomic; the lower half is a futex */
-        /* atomic: enum vt_missed, why the child left; the members below are then invalid */
+        /* atomic: why the child left (enum vt_missed); the members below are then invalid */
         uint32_t left;
         uint32_t detached;    /* atomic, futex: enum vt_detached; 0: not yet */
         uint64_t detached_ns; /* the processor time that detaching took */
@@ -228,9 +227,9 @@ static inline struct vt_other *vt_other_at(const struct vt_owners *w, uint32_t n
 /* read.c */
 
 void vt_owners_unmap(struct vt_owners *w);
-/* Whether a read caused the fault, which makes that read return false. For the child's handler, with its context. */
+/* For the child's fault handler, with its context: whether a read caused the fault. Makes that read return false. */
 bool vt_owners_faulted(void *context);
-/* Extends a pile by zeroed bytes, and returns them; NULL: full, and the walk stops. */
+/* Extends a pile by zeroed bytes, and returns them. NULL: the pile is full; the walk stops. */
 void *vt_owners_push(struct vt_owners *w, struct vt_pile *pile, size_t bytes);
 /* Call once per walk, in the process that walks. */
 bool vt_owners_read_open(struct vt_owners *w);
@@ -250,14 +249,14 @@ uint32_t vt_owners_root_step(struct vt_owners *w, const struct vt_root *root);
 /* The step from `parent` by an edge to an object of this type. 0: out of memory. */
 uint32_t vt_owners_step(struct vt_owners *w, uint32_t parent, const struct vt_edge *edge,
                         uint64_t type, uint16_t class_);
-/* The step described by `as`, with these texts; with `may_go_around`, perhaps an earlier step of a cyclic path. */
+/* The step described by `as`, with these texts. With `may_go_around` it may be an earlier step of a cyclic path. */
 uint32_t vt_owners_step_as(struct vt_owners *w, struct vt_path_step as, struct vt_owners_text name,
                            struct vt_owners_text type, bool may_go_around);
-/* Space for a record of the answer, zeroed; NULL: full, and the walk stops. */
+/* Zeroed space for a record of the answer. NULL: the answer is full; the walk stops. */
 void *vt_owners_reserve(struct vt_owners *w, size_t bytes);
 /* references.c: writes the bytes around the words of a root's path. */
 void vt_owners_write_around(struct vt_owners *w, const struct vt_path_step *root, uint32_t step);
-/* Writes OWNED records of all targets that were reached, after the steps that they refer to. */
+/* Writes OWNED records of all reached targets, after the steps to which they refer. */
 void vt_owners_write(struct vt_owners *w);
 
 #endif

@@ -7,15 +7,15 @@
  *   read.c           reads memory whose contents may be wrong
  *   address_table.c  the objects that were reached, by address
  *   paths.c          the steps of paths, each stored once
- *   references.c     the bytes around the words by which a variable leads to memory
+ *   references.c     the bytes around the words on a path from a variable
  *   class.c          classes of C++ objects
  *
- * The readers of objects are in modules of their own (pyobjects/, torch/, native/), which snapshot/ passes to the walk
- * as a table; they include reader.h. snapshot/ itself uses nodes.h.
+ * The readers of objects are in modules of their own (pyobjects/, torch/, native/), which include reader.h. snapshot/
+ * passes their functions to the walk as a table, and itself uses nodes.h.
  *
- * Invariants: it runs in a child process that has a copy of the memory, or in place, within the program. So it uses
- * only memory of its own and system calls: malloc, locks, stdio, CUDA and the program's code are off limits. An owner
- * is named only if every step of the path to it is certain.
+ * Invariants: the walk runs in a child process that has a copy of the memory, or in the program itself. So it uses only
+ * system calls and memory of its own: malloc, locks, stdio, CUDA and the program's code are off limits. An owner is
+ * named only if every step of the path to it is certain.
  */
 #ifndef VT_PRELOAD_OWNERS_H
 #define VT_PRELOAD_OWNERS_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps of paths, each stored once, and the records of those that hold memory.
+ * The steps of paths, each stored once, and the records of the steps that hold memory.
  *
- * A list of ten thousand tensors is one step, `history[*]`: edges that differ only in an index are one. So are the
- * steps of a cyclic path: a linked list of any length is `node.next`, and a graph's nodes are one step for each class.
- * So there are few paths, however many objects there are.
+ * Edges that differ only in an index share one step: a list of ten thousand tensors is `history[*]`. The repeated steps
+ * of a cyclic path are also one step: a linked list of any length is `node.next`, and a graph's nodes are one step per
+ * class. So there are few paths, however many objects there are.
  *
  * Called by walk.c.
  */
@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-#define AROUND_MOST 16u /* steps back that are searched for a repetition */
-#define REPEATS     3u  /* from this many occurrences on, a step is a repetition */
+#define AROUND_MOST 16u /* steps searched backwards for a repetition */
+#define REPEATS     3u  /* a step that occurs this often is a repetition */
 #define ON_PATH     64u /* steps searched for the nearest node with another owner */
 
 static uint64_t mix_hash(uint64_t h, uint64_t v) {
@@ -48,7 +48,7 @@ static struct vt_owners_text cut_text(struct vt_owners_text text) {
     return text;
 }
 
-/* Whether a step is by an edge like this one, ignoring the parent. */
+/* Whether two steps are alike, apart from their parents. */
 static bool is_alike(const struct vt_owners *w, const struct vt_path_step *s,
                      const struct vt_path_step *other, const char *name) {
     return s->kind == other->kind && s->type == other->type && s->class_ == other->class_ &&
@@ -57,7 +57,7 @@ static bool is_alike(const struct vt_owners *w, const struct vt_path_step *s,
            memcmp(text_at(w, s->name), name, s->name_bytes) == 0;
 }
 
-/* The last step like this one on the path, if the path already contains several: then it is cyclic. 0: it is not. */
+/* The last step like this one on the path, if the path contains several and so is cyclic; else 0. */
 static uint32_t step_around(const struct vt_owners *w, const struct vt_path_step *as,
                             const char *name) {
     uint32_t seen = 0, last = 0, at = as->parent;
@@ -83,7 +83,7 @@ static uint32_t *slot_of(const struct vt_owners *w, const struct vt_path_step *a
     return &w->step_slots[hash & (w->step_slot_count - 1)];
 }
 
-/* The existing step as described, named `name`; 0: none. */
+/* An existing step like `as`; 0: none. */
 static uint32_t find_step(const struct vt_owners *w, uint32_t at, const struct vt_path_step *as,
                           const char *name) {
     for (; at; at = vt_step_at(w, at)->next) {
@@ -97,7 +97,6 @@ static uint32_t find_step(const struct vt_owners *w, uint32_t at, const struct v
     return at;
 }
 
-/* Stores a new step, after those with the same hash. */
 static uint32_t keep_step(struct vt_owners *w, uint32_t *slot, struct vt_path_step as,
                           struct vt_owners_text name, struct vt_owners_text type) {
     as.name = keep_text(w, name);
@@ -168,8 +167,8 @@ struct position {
     uint32_t row, length;
 };
 
-/* Counts the objects for which steps stand, in `line`; CLASS steps store more. Nodes are in the order in which they
- * were reached, so a node's parent has its position already. If memory runs out, chains are not counted. */
+/* Stores in `line` how many objects each step stands for; CLASS steps store more. Nodes are in the order in which they
+ * were reached, so a node's parent already has its position. If memory runs out, chains are not counted. */
 static void count_objects(struct vt_owners *w) {
     uint32_t classes = 0;
     for (uint32_t i = 1; i < w->step_count; i++)
@@ -233,11 +232,11 @@ static uint32_t number_text(int64_t number, char *to) {
                       to);
 }
 
-/* The value that a step's record has as its address: see records.def. */
+/* The address in a step's record: see records.def. */
 static uint64_t step_address(const struct vt_path_step *s) {
     if (s->kind == VT_STEP_CLASS)
         return vt_step_chain(s->row, s->length);
-    if (s->limited && s->limited == s->line) /* only if all of the objects have a limit */
+    if (s->limited && s->limited == s->line) /* only if every object has a limit */
         return vt_step_limit(s->entries, s->capacity);
     return s->address;
 }
@@ -271,11 +270,11 @@ static uint32_t write_step(struct vt_owners *w, struct vt_path_step *s, uint32_t
     return s->number = r->number;
 }
 
-/* Writes a step after those that lead to it. Even a cyclic path has no loop of parents: a step's parent always has a
- * lower number. */
+/* Writes a step, and before it those that lead to it. Even a cyclic path has no loop of parents, because a step's
+ * parent always has a lower number. */
 static uint32_t number_of(struct vt_owners *w, uint32_t step) {
     for (;;) {
-        uint32_t first = step; /* the outermost that is not written */
+        uint32_t first = step; /* the outermost unwritten step */
         struct vt_path_step *s = vt_step_at(w, step);
         if (!step || s->number)
             return step ? s->number : 0;
@@ -287,7 +286,7 @@ static uint32_t number_of(struct vt_owners *w, uint32_t step) {
     }
 }
 
-/* Whether `node` lies on the path to `from`: an edge from there is then not another owner. */
+/* Whether `node` lies on the path to `from`: an edge from `from` to `node` is then not another owner. */
 static bool is_on_path_to(const struct vt_owners *w, uint32_t node, uint32_t from) {
     for (uint32_t i = 0; i < 4 * ON_PATH && from; i++, from = vt_node_at(w, from)->parent)
         if (from == node)
@@ -295,7 +294,7 @@ static bool is_on_path_to(const struct vt_owners *w, uint32_t node, uint32_t fro
     return false;
 }
 
-/* Adds another path, if it is among the first that the walk found, which have the best names. */
+/* Adds another path, if it is among the first that the walk found. The first have the best names. */
 static uint32_t add_path(const struct vt_owners *w, uint32_t paths[VT_OWNED_OTHERS], uint32_t count,
                          uint32_t path) {
     for (uint32_t i = 0; i < count; i++)
@@ -312,9 +311,9 @@ static uint32_t add_path(const struct vt_owners *w, uint32_t paths[VT_OWNED_OTHE
     return count;
 }
 
-/* Collects other owners: other paths to the target, to the parts that lead to it and to the object to which these
- * belong. If there is only one path so far, also other paths to the object whose attribute it is. Their paths end
- * there. */
+/* Collects other owners: other paths to the target, to the parts that lead to it, and to the object to which these
+ * parts belong. If none is found there and that object is an attribute, continues with the object that has the
+ * attribute. The collected paths end where they join the first. */
 static uint32_t find_others(struct vt_owners *w, uint32_t target, uint32_t steps[VT_OWNED_OTHERS],
                             uint32_t *owners) {
     uint32_t paths[VT_OWNED_OTHERS] = {0}, found = 0, at = target,
@@ -337,10 +336,10 @@ static uint32_t find_others(struct vt_owners *w, uint32_t target, uint32_t steps
     return found;
 }
 
-/* How much of an allocation PyTorch's tensors cover, if that is less than half, more waste than its allocator leaves.
- * It is known only if each reference to the storage is from a tensor that was reached, or from the base tensor of these
- * views, if nothing else refers to that one. A flag in the base's reference count means that it has a Python object,
- * which counts as one reference if the base alone keeps it. 0: unknown, or not less. */
+/* How many bytes of an allocation PyTorch's tensors cover, if less than half: PyTorch's allocator alone never wastes so
+ * much. 0: more, or unknown. It is known only if each reference to the storage comes from a reached tensor, or from the
+ * base tensor of reached views to which nothing else refers. A flag in the base's reference count shows that the base
+ * has a Python object, which counts as one reference if the base alone keeps it. */
 static uint64_t part_seen(struct vt_owners *w, const struct vt_owners_target *t) {
     enum { OBJECT = 48 };
     uint64_t count = t->base ? vt_owners_word(w, t->base + 8) : 0, flag = count >> 63;

@@ -2,12 +2,12 @@
 /*
  * Reads memory for the walk through functions that never fault, however wrong the address is.
  *
- * In the child nothing changes, so memory is read in place: ranges are known from /proc/self/maps, and if a page still
- * cannot be read (a guard, the end of a file), the child's fault handler makes the copy return false
- * (vt_owners_faulted). In the program itself, other threads may unmap anything, and the handlers are the program's; so
- * pages are read by process_vm_readv, and the last ones are cached.
+ * In the child nothing changes, so memory is read in place. /proc/self/maps gives the readable ranges. If a page still
+ * cannot be read (a guard, the end of a file), the child's fault handler makes the read return false
+ * (vt_owners_faulted). In the program itself, other threads may unmap anything, and the fault handlers are the
+ * program's. So there pages are read by process_vm_readv, and the last ones are cached.
  *
- * The walk's own memory is managed here as well, because every part needs it. Called by the readers and the walk.
+ * This file also manages the walk's own memory, because every part needs it. Called by the readers and the walk.
  */
 #define _GNU_SOURCE
 #include "owners.h"
@@ -28,7 +28,7 @@
 #define ONCE __attribute__((noinline, noclone)) /* cloning would duplicate the labels */
 #endif
 
-/* Copies, and returns 0. At a fault it returns how many bytes are left: the handler recognizes these instructions by
+/* Copies, and returns 0, or after a fault the number of bytes left. The fault handler recognizes these instructions by
  * the labels around them. */
 ONCE static size_t copy_bytes(void *to, const void *from, size_t bytes) {
     uint64_t word;
@@ -132,7 +132,7 @@ bool vt_owners_read_open(struct vt_owners *w) {
     return read_maps(w);
 }
 
-/* The range that contains an address; NULL: none. First tries the last one used near that address. */
+/* The range that contains an address; NULL: none. First tries the range last used near that address. */
 static const struct vt_range *range_at(struct vt_owners *w, uintptr_t address) {
     const struct vt_range **last = &w->last_ranges[address >> 20 & (VT_OWNERS_LAST - 1)];
     if (*last && address - (*last)->start < (*last)->end - (*last)->start)
@@ -147,7 +147,7 @@ static bool is_readable(struct vt_owners *w, uintptr_t from, size_t bytes) {
     return r && bytes <= r->end - from;
 }
 
-/* A page of the program itself, as it was when it was last read; NULL: not readable. */
+/* A page of the program itself, perhaps from the cache; NULL: not readable. */
 static const uint8_t *page_in_place(struct vt_owners *w, uintptr_t page) {
     uint32_t i = (uint32_t)(page / PAGE * 0x9e3779b1u) % PAGES_KEPT;
     uint8_t *kept = w->pages + (size_t)i * PAGE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the bytes around the words by which a C or C++ variable leads to an allocation, and the distance from each
- * word's target to the next word. The analyzer, which knows the variable's type, finds flags among these bytes that
- * show whether the pointer is still valid.
+ * Writes the bytes around each word on the path from a C or C++ variable to an allocation, and how far each target is
+ * from the next word. The analyzer, which knows the variable's type, finds flags among these bytes that show whether
+ * the pointer is still valid.
  *
  * A path through the heap is a chain of references, each written once. Called by paths.c.
  */
@@ -10,16 +10,16 @@
 
 #define PAGE        4096u
 #define CHAIN_MOST  32u
-#define AROUND_MOST 20000u /* most records in a snapshot */
+#define AROUND_MOST 20000u /* records in a snapshot: max */
 
-/* Bytes around a word; fewer for the words between the first and the last. */
+/* Bytes around a word. Words between the path's first and last get fewer. */
 struct window {
     uint32_t before, behind;
 };
 #define BYTES_MOST 256u
 static const struct window wide = {64, 192}, narrow = {16, 48};
 
-/* Reads the bytes around a word, or those of them on its page. Returns how many, *before of them before the word. */
+/* Reads the bytes around a word, or only those on its page. Returns their number; *before precede the word. */
 static uint32_t read_around(struct vt_owners *w, uintptr_t word, struct window window,
                             uint8_t to[BYTES_MOST], uint32_t *before) {
     uintptr_t start = word - window.before, end = word + window.behind, page = word & ~(PAGE - 1ul);
@@ -54,8 +54,7 @@ static void *new_record(struct vt_owners *w, uint32_t type, uint32_t fixed, uint
     return record;
 }
 
-/* Writes a reference. `from`: the word that points to the block with it; 0: none. Returns its number; 0: not
- * written. */
+/* Writes a reference. `from`: the word that points to `word`'s block; 0: none. Returns its number; 0: not written. */
 static uint32_t write_reference(struct vt_owners *w, uintptr_t word, uintptr_t from,
                                 uint32_t parent, struct window window) {
     uint32_t before = 0, count = 0;
@@ -73,7 +72,7 @@ static uint32_t write_reference(struct vt_owners *w, uintptr_t word, uintptr_t f
     return r->number;
 }
 
-/* Writes a reference after those that lead to it. Returns its number; 0: not all are written. */
+/* Writes a reference, and before it those that lead to it. Returns its number; 0: not all could be written. */
 static uint32_t write_references(struct vt_owners *w, uint32_t reference) {
     uint32_t chain[CHAIN_MOST], count = 0;
     for (; reference && !w->references[reference].number;

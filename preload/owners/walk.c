@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The walk: from the roots, level by level, breadth first, along the edges that the readers report. An object belongs to
- * the path by which it was reached first, which is the shortest one.
+ * The walk follows the edges that the readers report: from the roots, level by level, breadth first. An object belongs
+ * to the path by which it was first reached, which is the shortest one.
  *
- * Other paths to an object are counted, and the first of them kept, for allocations with several owners. The role that
- * an edge gives to memory extends to the items of containers and the parts of objects. If an object that was already
- * read gets another role by another path, it is read again only for that.
+ * Other paths to an object are counted, and the first few kept, for allocations with several owners. The role that an
+ * edge gives to its target extends to the items of containers and the parts of objects. If an object that was already
+ * read gets another role by another path, it is read again only to pass on the role.
  *
  * The limit is work, not time, so that a program gets the same answer on a slow machine; a limit of processor time is
  * the last resort.
@@ -49,9 +49,9 @@ static bool make_laters(struct vt_owners *w, size_t nodes) {
     return true;
 }
 
-/* Divides the available memory; it is touched only as far as needed. A list of millions is one step, but objects with
- * names of their own have a step each: either table may use most of what the table of addresses leaves
- * (vt_owners_push). */
+/* Divides the available memory, which is touched only as far as needed. A list of millions needs many nodes and one
+ * step, but objects with names of their own need a step each. So either table may use most of the memory that the table
+ * of addresses leaves (vt_owners_push). */
 static bool make_memory(struct vt_owners *w) {
     size_t nodes = w->most_bytes / 2 / sizeof(struct vt_node),
            steps = w->most_bytes / 2 / sizeof(struct vt_path_step);
@@ -72,7 +72,7 @@ static bool make_memory(struct vt_owners *w) {
 
 /* --- types --- */
 
-/* The slot of a type, or the free one for it. */
+/* The slot of a type, or a free one for it. */
 static uint32_t *type_slot(const struct vt_owners *w, uintptr_t type) {
     uint32_t most = VT_OWNERS_TYPES * 2, i = (uint32_t)((type >> 4) * 0x9e3779b1u) & (most - 1);
     while (w->type_slots[i] && w->types[w->type_slots[i]].address != type)
@@ -118,8 +118,8 @@ struct vt_owners_target *vt_owners_target_at(const struct vt_owners *w, uintptr_
     return vt_scan_item_at(w->targets, w->target_count, sizeof *w->targets, address);
 }
 
-/* The node of an object; 0: not reached. The class distinguishes objects at one address: a C++ object and its first
- * member. */
+/* The node of an object; 0: not reached. The class distinguishes objects at the same address, such as a C++ object and
+ * its first member. */
 static uint32_t node_of(const struct vt_owners *w, uintptr_t address, uint16_t class_) {
     const uint32_t *entry = vt_address_find(&w->addresses, address);
     uint32_t number = entry ? *entry : 0;
@@ -157,7 +157,6 @@ static bool is_key(const struct vt_owners *w, const struct vt_node *n) {
     return !n->part && vt_step_at(w, n->step)->kind == VT_STEP_ITEM;
 }
 
-/* Stores a path that is not the first. */
 static void add_other(struct vt_owners *w, struct vt_node *n, uint32_t step, uint32_t from) {
     struct vt_other *o = step ? vt_owners_push(w, &w->others, sizeof *o) : NULL;
     if (!o)
@@ -166,8 +165,8 @@ static void add_other(struct vt_owners *w, struct vt_node *n, uint32_t step, uin
     n->others = w->other_count++;
 }
 
-/* Whether this edge gives a deferred node a better name: a module's own attribute does, and any name does for the key
- * of a dict. */
+/* Whether this edge gives a deferred node a better name. A module's own attribute does; for a dict's key, any name
+ * does. */
 static bool is_better(const struct vt_owners *w, const struct vt_node *n,
                       const struct vt_edge *edge, uint16_t roles) {
     if (!n->waits || edge->kind == VT_STEP_NONE)
@@ -199,7 +198,7 @@ static void arrive_again(struct vt_owners *w, uint32_t number, const struct vt_e
         put_off(w, number, VT_LATER_NAMED);
         return;
     }
-    if (n->weak && edge->as != VT_AS_NUMBER) { /* it has an owner after all */
+    if (n->weak && edge->as != VT_AS_NUMBER) { /* a better owner than an integer */
         n->weak = false;
         w->reached += n->class_ == VT_NODE_TARGET;
         n->part = part;
@@ -409,7 +408,7 @@ static bool is_passed_over(const struct vt_owners *w) {
     return w->passing && (w->level == VT_LEVEL_NATIVE || w->level == VT_LEVEL_CYCLE);
 }
 
-/* Skips the roots of libraries if the user's own names hold everything. */
+/* From VT_LEVEL_NATIVE on, a level is walked only if some targets have no owner yet. */
 static void walk_levels(struct vt_owners *w) {
     for (; w->level < VT_LEVELS && !w->stopped; w->level++)
         if (w->level < VT_LEVEL_NATIVE || (w->reached < w->target_count && !is_passed_over(w)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory of Python objects that may contain addresses of allocations: ctypes values, elements of NumPy arrays and of
- * array.array that are unsigned 64-bit numbers or objects. Other numbers are data, and are not read. Used by objects.c.
+ * Memory of Python objects that may contain addresses of allocations: ctypes values, and elements of NumPy arrays and
+ * array.array that are objects or unsigned 64-bit numbers. Other numbers are data, and are not read. Used by objects.c.
  */
 #include "pyobjects.h"
 
@@ -30,7 +30,7 @@ static void name_element(struct vt_owners *w, uint64_t index, uint64_t value) {
                 value);
 }
 
-/* Consecutive numbers. */
+/* Reports edges by consecutive numbers. */
 static void name_elements(struct vt_owners *w, uintptr_t at, uint64_t count) {
     for (uint64_t i = 0; i < count && i < MOST_ITEMS && !vt_py_raw && vt_owners_may_continue(w);
          i += BATCH) {
@@ -42,7 +42,6 @@ static void name_elements(struct vt_owners *w, uintptr_t at, uint64_t count) {
     }
 }
 
-/* Whether the type or one of its bases has this name. */
 static bool is_a(struct vt_owners *w, uintptr_t type, const char *name) {
     for (unsigned i = 0; type && i < MOST_BASES; i++) {
         if (vt_py_type_is(w, type, name))
@@ -57,7 +56,7 @@ struct structure {
     uint64_t bytes;
 };
 
-/* A field of a structure that has the size of an address, or contains such fields. */
+/* Reports a structure's field that has the size of an address or contains such fields. */
 static void name_field(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     const struct structure *s = data;
     const struct vt_owners_type *type = vt_owners_type_of(w, value);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Python objects that only hold each other: garbage that the collector has not freed yet. Searched last, among the
- * objects to which nothing else led. Called by roots.c.
+ * Python objects that only hold each other: garbage that the collector has not freed yet. They are searched for last,
+ * among the objects to which nothing else led. Called by roots.c.
  *
- * It uses the collector's own method on the collector's lists. From each object's reference count, the references from
- * other such objects are subtracted; if any remain, something else holds the object, and all that it leads to.
- * References that we cannot find also remain, so an object called garbage is garbage. For the sake of a name, a cycle
- * begins at an instance of a class, if it has one.
+ * We apply the collector's own method to the collector's lists: from each object's reference count, we subtract the
+ * references that come from other such objects. If any remain, something else holds the object, and everything to which
+ * it leads. References that we cannot find also remain, so nothing in use is called garbage. To get a name, we start a
+ * cycle at a class instance if there is one.
  */
 #include "pyobjects.h"
 #include "owners/address_table.h"
@@ -17,14 +17,15 @@
 #define GC_HEAD       16u
 #define LINK_TAGS     3u
 #define MOST_OBJECTS  (1u << 26)
-#define MOST_SUSPECTS (1u << 21) /* if there are more, less is called garbage */
+#define MOST_SUSPECTS (1u << 21) /* with more, we find less garbage */
 #define TABLE_MOST    ((size_t)64 << 20)
 #define MOST_LOOK     512u /* objects to visit when testing for a cycle */
-/* most of these that have an unknown owner; the others are one step */
+/* cycle tests of builtin-only objects: max; the rest stay unnamed */
 #define MOST_APART    65536u
 
-/* Offsets at which the lists may begin: three generations, a pointer (not in 3.14), and the list that gc.freeze()
- * fills. Some builds of 3.13 align the generations to half a word, so there they begin earlier. */
+/* Offsets at which the lists may begin: three generations, then, after a pointer (not in 3.14), the list that
+ * gc.freeze() fills. Some builds of 3.13 align the generations to half a word; their lists begin half a word
+ * earlier. */
 static const int8_t lists[] = {
     0,  GENERATION,     2 * GENERATION,    3 * GENERATION, 3 * GENERATION + 8,
     -4, GENERATION - 4, 2 * GENERATION - 4};
@@ -48,7 +49,7 @@ static struct {
     bool met;
 } cycles;
 
-/* The number of a suspect; 0: it is not one. */
+/* An object's number as a suspect; 0: it is not one. */
 static uint32_t suspect_of(uintptr_t object) {
     const uint32_t *entry = vt_address_find(&cycles.addresses, object);
     uint32_t number = entry ? *entry : 0;
@@ -71,7 +72,7 @@ static void add_suspect(struct vt_owners *w, uintptr_t object) {
     cycles.suspects[cycles.count++] = (struct suspect){.object = object, .references = references};
 }
 
-/* Whether a list begins here: its first object refers back, or it is empty. */
+/* Whether a list begins here: its first object refers back, or the list is empty. */
 static bool is_list(struct vt_owners *w, uintptr_t head) {
     uintptr_t first = vt_owners_word(w, head) & ~(uintptr_t)LINK_TAGS;
     return first && (vt_owners_word(w, first + 8) & ~(uintptr_t)LINK_TAGS) == head;
@@ -93,7 +94,6 @@ static void add_suspects(struct vt_owners *w, uintptr_t interpreter) {
     }
 }
 
-/* Makes the table of all suspects. */
 static bool make_table(struct vt_owners *w) {
     cycles.queue = vt_owners_map(w, (cycles.count + MOST_LOOK + 1) * sizeof *cycles.queue);
     if (!cycles.queue || !vt_address_table_open(w, &cycles.addresses, TABLE_MOST))
@@ -125,7 +125,7 @@ static void traverse(struct vt_owners *w, uint32_t suspect, vt_pyraw *visit) {
 
 static void subtract_reference(struct vt_owners *w, uintptr_t to) {
     (void)w;
-    cycles.suspects[suspect_of(to)].references--; /* if unknown, of suspect 0, which is unused */
+    cycles.suspects[suspect_of(to)].references--; /* suspect 0, unused, stands for other objects */
 }
 
 static void hold_suspect(struct vt_owners *w, uintptr_t to) {
@@ -147,7 +147,6 @@ static void visit_suspect(struct vt_owners *w, uintptr_t to) {
     cycles.queue[cycles.queued++] = suspect;
 }
 
-/* Whether an object leads back to itself. */
 static bool is_in_cycle(struct vt_owners *w, uint32_t suspect) {
     cycles.look++;
     cycles.sought = suspect;
@@ -196,15 +195,15 @@ static bool has_frames(struct vt_owners *w) {
 
 static void name_cycles(struct vt_owners *w) {
     name_some_cycles(w, true);
-    /* Everything to which these lead has a name now. */
+    /* Everything to which these cycles lead has a name now. */
     cycles.queued = 0;
     for (uint32_t i = 1; i < cycles.count; i++)
         if (cycles.suspects[i].named)
             hold_suspect(w, cycles.suspects[i].object);
     for (uint32_t i = 0; i < cycles.queued && vt_owners_may_continue(w); i++)
         traverse(w, cycles.queue[i], hold_suspect);
-    /* Exceptions and their frames hold each other. Their owner while the frame was running, from a snapshot on growth,
-     * is more informative. */
+    /* Exceptions and their frames hold each other. The owner that a growth snapshot found while the frame ran is more
+     * informative. */
     if (!has_frames(w))
         name_some_cycles(w, false);
 }

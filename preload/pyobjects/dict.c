@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Python's dicts, and the attributes of instances: in a dict, in the values that 3.11 and later store for an instance
- * without making a dict, and in slots. Used by all files of pyobjects/.
+ * Python's dicts, and the attributes of instances. An instance has its attributes in a dict, in inline values (3.11 and
+ * later, without a dict), or in slots. Used by all files of pyobjects/.
  *
- * A dict has a table of keys. A combined table has each value beside its key. A split table is shared by the instances
- * of a class: it has the keys, and each dict has its own array of values.
+ * A dict has a table of keys. A combined table has each value beside its key. A split table has only the keys, and is
+ * shared by a class's instances; each of their dicts has its own array of values.
  */
 #include "pyobjects.h"
 
@@ -22,7 +22,7 @@ struct keys {
     uintptr_t entries;
     uint64_t count;
     unsigned entry_words;
-    unsigned key, value; /* their positions in an entry */
+    unsigned key, value; /* positions in an entry */
 };
 
 static bool read_keys(struct vt_owners *w, uintptr_t table, struct keys *keys) {
@@ -55,7 +55,7 @@ static bool read_keys(struct vt_owners *w, uintptr_t table, struct keys *keys) {
     return keys->count <= size;
 }
 
-/* Visits the entries of a table. `values`: those of a split table, else 0. */
+/* Visits the entries of a table. `values`: a split table's array of values, else 0. */
 static void each_entry(struct vt_owners *w, const struct keys *keys, uintptr_t values,
                        vt_pyvisit *visit, void *data) {
     for (uint64_t i = 0; i < keys->count && vt_owners_may_continue(w); i += BATCH) {
@@ -121,7 +121,7 @@ void vt_py_names(struct vt_owners *w, uintptr_t dict, enum vt_step kind) {
 
 static void key_entry(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     vt_py_edge_key(w, data ? 0 : key, value);
-    /* A key may hold something as well; it has no name of its own. */
+    /* A key may hold something as well, but has no name of its own. */
     vt_py_item(w, key, true);
 }
 
@@ -133,7 +133,7 @@ void vt_py_keys(struct vt_owners *w, uintptr_t dict) {
 
 /* --- attributes of instances --- */
 
-/* The dict of an instance, or 0; `values`: set if the instance stores them without a dict. */
+/* The dict of an instance, or 0. Sets `values` if the instance stores its values without a dict. */
 static uintptr_t dict_of(struct vt_owners *w, uintptr_t object, const struct vt_owners_type *type,
                          uintptr_t *values) {
     uint64_t before[2]; /* the words at -32 and -24 */
@@ -208,7 +208,7 @@ uintptr_t vt_py_attribute(struct vt_owners *w, uintptr_t object, const struct vt
 /* vt_pymember.type */
 enum { OBJECT = 6, OBJECT_EX = 16 };
 
-/* Members that every object of such a type shares with its class or module, or that must not be followed. */
+/* Members that all objects of a type share with their class or module, or that must not be followed. */
 static bool is_barrier(const char *name) {
     static const char *const names[] = {"__dict__",     "__weakref__",   "__objclass__",
                                         "__doc__",      "__module__",    "__globals__",
@@ -295,8 +295,8 @@ void vt_py_forget_excluded(void) {
     excluded.count = 0;
 }
 
-/* Numba's OwnedPointer counts the references to its memory itself, and refers to it by a weak proxy; the strong
- * reference is in the registry that is excluded. */
+/* Numba's OwnedPointer counts the references to its memory itself, and refers to the memory by a weak proxy. The strong
+ * reference is in the excluded registry. */
 static void name_unless_registry(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     (void)data;
     if (vt_py_is(w, key, "allocations") || vt_py_is(w, key, "deallocations"))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Python objects with named variables: frames, generators with the frame in which they are suspended, and functions
- * with their closures and defaults. Used by objects.c and roots.c.
+ * Python objects with named variables: frames, generators with their suspended frames, and functions with their
+ * closures and defaults. Used by objects.c and roots.c.
  *
- * A frame has slots: the local variables, the cells of those that closures share, and the evaluation stack. Slots above
- * the top of that stack are dead, and are not read. While a frame runs, most versions keep the top in a register; then
- * only the variables are read.
+ * A frame has slots for the local variables, for the cells of variables that closures share, and for the evaluation
+ * stack. Slots above the top of that stack are dead, and are not read. Most versions keep the top of a running frame's
+ * stack in a register; then only the variables are read.
  */
 #include "pyobjects.h"
 
@@ -20,10 +20,10 @@
 /* The code of the frame or function being read. */
 struct code {
     uintptr_t at;
-    /* tuples of names: variables, cells, free variables; a single one from 3.11 on */
+    /* tuples of names: variables, cells, free variables; from 3.11 on a single tuple */
     uintptr_t names[3];
     uint32_t count[3];
-    uint32_t slots; /* their sum */
+    uint32_t slots; /* number of all slots */
 };
 
 static uint32_t tuple_size(struct vt_owners *w, uintptr_t tuple) {
@@ -63,10 +63,10 @@ static uintptr_t slot_name(struct vt_owners *w, const struct code *code, uint32_
     return tuple_item(w, code->names[part], slot);
 }
 
-/* The object in a slot; for a cell, the object in it. */
+/* The object in a slot, or in the slot's cell. */
 static uintptr_t slot_value(struct vt_owners *w, uint64_t word) {
     if (vt_py->minor >= 14) {
-        /* A number; or a borrowed reference, which is not counted because a variable of the frame holds the object. */
+        /* A number, or a borrowed reference (not counted: a variable of the frame holds the object). */
         if ((word & 3) == 3 || (vt_py_raw && word & 1))
             return 0;
         word &= ~(uint64_t)3;
@@ -160,7 +160,7 @@ void vt_py_frame_names(struct vt_owners *w, uintptr_t frame) {
         if (value)
             vt_py_edge_str(w, VT_STEP_NAME, slot_name(w, &code, i), value);
     }
-    /* A class body and exec() have their variables in a dict. A module's are its globals. */
+    /* A class body and exec() have their variables in a dict. A module's variables are its globals. */
     uintptr_t locals = vt_owners_word(w, frame + vt_py->frame_locals);
     if (vt_py_raw) {
         vt_py_part(w, locals);
@@ -188,7 +188,7 @@ void vt_py_traceback(struct vt_owners *w, uintptr_t traceback) {
     uintptr_t frame = object ? vt_py_frame_in(w, object) : 0;
     if (frame && vt_py_position(w, frame, &place))
         vt_py_edge(w, VT_STEP_FRAME, vt_owners_text_of(place.name), object);
-    /* The next one is a part of it, because the depth of the frame does not matter. */
+    /* The next traceback is a part of this one, because the depth of the frame does not matter. */
     vt_py_part(w, vt_owners_word(w, traceback + VT_PYTRACEBACK_NEXT));
 }
 
@@ -197,7 +197,7 @@ void vt_py_generator(struct vt_owners *w, uintptr_t generator) {
     int8_t state;
     uintptr_t frame = generator + py->generator_frame;
     if (py->chain == VT_CHAIN_OBJECTS)
-        frame = vt_owners_word(w, frame); /* 0: it has ended */
+        frame = vt_owners_word(w, frame); /* 0: the generator has ended */
     else if (!vt_owners_read(w, &state, generator + py->generator_state, 1) || state > 0 ||
              state < -(int)py->generator_created)
         return;
@@ -208,7 +208,7 @@ void vt_py_generator(struct vt_owners *w, uintptr_t generator) {
         return;
     }
     vt_py_frame(w, frame);
-    /* The exception that it is handling while suspended. */
+    /* The exception that the suspended generator is handling. */
     vt_py_item(w, vt_owners_word(w, generator + py->generator_exception + py->exception_value),
                false);
 }

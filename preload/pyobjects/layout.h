@@ -24,7 +24,7 @@ enum {
     VT_PYTYPE_BASE = 256,
     VT_PYTYPE_DICT = 264,
     VT_PYTYPE_DICTOFFSET = 288,
-    VT_PYTYPE_BYTES = 296 /* as many bytes as we read */
+    VT_PYTYPE_BYTES = 296 /* bytes that we read */
 };
 
 /* tp_flags */
@@ -101,7 +101,7 @@ enum {
     VT_PYARRAY_DESCRIPTION = 40,
     /* NumPy's ndarraytypes.h, 1 and 2 */
     VT_NUMPY_DATA = 16,
-    VT_NUMPY_DIMENSIONS = 24, /* how many */
+    VT_NUMPY_DIMENSIONS = 24, /* their number */
     VT_NUMPY_SHAPE = 32,
     VT_NUMPY_STRIDES = 40,
     VT_NUMPY_BASE = 48,

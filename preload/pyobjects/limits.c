@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The largest number of entries of Python containers, where that is certain: such a container stops growing when it is
- * full. A dict that the program itself keeps within some size has no known limit.
+ * The maximum number of entries of Python containers, where it is certain: such a container stops growing when it is
+ * full. If only the program's own code limits a dict, the limit is unknown.
  *
  * Used by objects.c.
  */
@@ -16,7 +16,7 @@ static uint64_t count_of(struct vt_owners *w, uintptr_t object) {
     return type && type->reader == VT_PYREAD_NUMBER ? vt_py_number(w, object) : 0;
 }
 
-/* Up to 3.8 only the cache itself has the limit: its fields are used if they are consistent. */
+/* Up to 3.8, only the cache object itself has the limit. Its fields are used if they are consistent. */
 static uint64_t lru_maxsize_checked(struct vt_owners *w, uintptr_t lru, uint64_t entries) {
     uint64_t typed = (uint32_t)vt_owners_int(w, lru + LRU_TYPED),
              hits = vt_owners_word(w, lru + LRU_HITS),
@@ -43,7 +43,7 @@ static void limit_deque(struct vt_owners *w, uintptr_t deque) {
         vt_owners_capacity(w, vt_owners_word(w, deque + VT_PY_SIZE), most);
 }
 
-/* Queues of the standard library, whose put() waits or fails when they are full. */
+/* Queues of the standard library, whose put() waits or fails when the queue is full. */
 static void limit_queue(struct vt_owners *w, uintptr_t queue, const struct vt_owners_type *type) {
     bool async = type->spare[VT_PYSPARE_QUEUE] == VT_PYQUEUE_ASYNC;
     uintptr_t items = vt_py_attribute(w, queue, type, async ? "_queue" : "queue");
@@ -53,8 +53,8 @@ static void limit_queue(struct vt_owners *w, uintptr_t queue, const struct vt_ow
         vt_owners_capacity(w, vt_owners_word(w, items + VT_PY_SIZE), most);
 }
 
-/* A list that was made at its full length, `[None] * n`, and is filled from the front. In a list that
- * grows by append, None is rarely last. */
+/* A list that was made at its full length, `[None] * n`, and is filled from the front. A list that grows by append
+ * rarely ends with None. */
 static void limit_list(struct vt_owners *w, uintptr_t list) {
     uint64_t count = vt_owners_word(w, list + VT_PY_SIZE), used = 0, word;
     uintptr_t items = vt_owners_word(w, list + VT_PYLIST_ITEMS), last;

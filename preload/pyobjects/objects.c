@@ -3,10 +3,10 @@
  * The edges of Python objects: which reader a type has, and the readers of containers. The walk (owners/walk.c) calls
  * them for one object at a time.
  *
- * A type is recognized by its flags (int, list, dict, ...) or by the name of a type written in C that it is or inherits
- * from; `class` does not make such types, so a user's class is never mistaken for one. For any other type, only slots
- * (__slots__ and members written in C) and the instance's attributes are read. Not followed: weak references, modules,
- * functions' globals, types' bases and subclasses.
+ * A type is recognized by its flags (int, list, dict, ...), or, if it is or inherits from a type written in C, by that
+ * type's name. A class statement cannot make such a type, so a user's class is never mistaken for one. For any other
+ * type, only slots (__slots__ and members written in C) and the instance's attributes are read. Not followed: weak
+ * references, modules, functions' globals, types' bases and subclasses.
  */
 #include "pyobjects.h"
 
@@ -16,10 +16,10 @@
 #define MOST_ITEMS (1u << 26)
 #define BATCH      64u
 #define NAME_BYTES 40u
-/* Py_TPFLAGS_IMMUTABLETYPE: from 3.10 on, types made from a specification in C */
+/* Py_TPFLAGS_IMMUTABLETYPE: types made from a specification in C (3.10 and later) */
 #define IMMUTABLE  (1u << 8)
 
-/* Types by tp_name. `bytes`: smallest size of an object, up to which we read. */
+/* Types by tp_name. `bytes`: smallest size of an object; we read up to there. */
 static const struct known {
     const char *name;
     uint8_t reader;
@@ -48,14 +48,14 @@ static const struct known {
     {"_asyncio.Task", VT_PYREAD_TASK, 128},
     {"_queue.SimpleQueue", VT_PYREAD_QUEUE, 48},
     {"itertools._tee_dataobject", VT_PYREAD_TEE, 48},
-    /* Contexts and their variables; the first of two names is that of 3.8 and 3.9. */
+    /* Contexts and their variables. The first of two names is used in 3.8 and 3.9. */
     {"ContextVar", VT_PYREAD_VARIABLE, 32},
     {"_contextvars.ContextVar", VT_PYREAD_VARIABLE, 32},
     {"hamt", VT_PYREAD_TREE, 24},
     {"hamt_array_node", VT_PYREAD_TREE_NODE, 24},
     {"hamt_bitmap_node", VT_PYREAD_TREE_NODE, 32},
     {"hamt_collision_node", VT_PYREAD_TREE_NODE, 32},
-    /* These hold nothing of their own, or must not be followed. */
+    /* These types hold nothing of their own, or must not be followed. */
     {"module", VT_PYREAD_MODULE, 24},
     {"weakref", VT_PYREAD_NOTHING, 16},
     {"weakref.ReferenceType", VT_PYREAD_NOTHING, 16},
@@ -72,8 +72,8 @@ static const struct known {
     {"wrapper_descriptor", VT_PYREAD_NOTHING, 16},
 };
 
-/* Types whose objects only refer to others, at fixed offsets: as attributes, or as parts without a name. `each`: the
- * items of a tuple are parts. */
+/* Types whose objects only refer to others, at fixed offsets. The targets are attributes, or parts without a name.
+ * `each`: a tuple's items are parts. */
 static const struct {
     const char *name;
     uint8_t bytes;
@@ -119,7 +119,7 @@ static const struct {
     {"itertools.starmap", 32, {{16, false, NULL}, {24, false, NULL}}},
     {"itertools.takewhile", 32, {{16, false, NULL}, {24, false, NULL}}},
     {"itertools.zip_longest", 56, {{32, true, NULL}, {40, false, NULL}, {48, false, NULL}}},
-    /* The objects that a coroutine awaits, and that an event loop calls. */
+    /* Objects that a coroutine awaits or that an event loop calls. */
     {"coroutine_wrapper", 24, {{16, false, NULL}}},
     {"async_generator_asend", 32, {{16, false, NULL}, {24, false, NULL}}},
     {"async_generator_athrow", 32, {{16, false, NULL}, {24, false, NULL}}},
@@ -133,7 +133,6 @@ static const struct {
     {"_contextvars.Token", 40, {{32, false, "old_value"}}},
 };
 
-/* The fields of a type that we need. */
 struct fields {
     char name[NAME_BYTES];
     uint64_t flags;
@@ -155,7 +154,7 @@ static bool read_fields(struct vt_owners *w, uintptr_t type, struct fields *f) {
 }
 
 static bool is_known(const struct fields *f, struct vt_owners_type *type) {
-    /* A class statement makes no name with a dot, and no immutable type. */
+    /* A class statement cannot make an immutable type, or a name with a dot. */
     if (f->flags & VT_PYFLAG_HEAP && !(f->flags & IMMUTABLE) && !strchr(f->name, '.'))
         return false;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -195,7 +194,7 @@ static bool keeps_registry(struct vt_owners *w, uintptr_t type, bool is_type) {
                    : strncmp(name, numba, sizeof numba - 1) == 0;
 }
 
-/* Which queue of the standard library a class is, by its full name. */
+/* Which of the standard library's queues a class is, by its full name. */
 static enum vt_pyqueue queue_of(struct vt_owners *w, uintptr_t type) {
     static const char *const names[] = {
         "queue.Queue",          "queue.LifoQueue",          "queue.PriorityQueue",
@@ -305,7 +304,7 @@ static void name_exception(struct vt_owners *w, uintptr_t object) {
     const struct vt_pylayout *py = vt_py;
     name_attribute(w, "args", object + VT_PYEXCEPTION_ARGS);
     name_attribute(w, "__traceback__", object + py->traceback);
-    /* The cause first, because it is also the context. */
+    /* The cause is named first, because it is also the context. */
     name_attribute(w, "__cause__", object + py->cause);
     name_attribute(w, "__context__", object + py->context);
     if (py->notes)
@@ -330,7 +329,7 @@ static void name_local(struct vt_owners *w, uintptr_t object) {
     vt_py_each(w, vt_owners_word(w, object + vt_py->local_dicts), local_of_thread, NULL);
 }
 
-/* An enumeration also has its members under their own names. */
+/* An enumeration's members are also attributes under their own names. */
 static void class_attribute(struct vt_owners *w, uintptr_t key, uintptr_t value, void *data) {
     (void)data;
     if (!vt_py_is(w, key, "_value2member_map_") && !vt_py_is(w, key, "_member_map_") &&
@@ -367,7 +366,7 @@ static void name_queue(struct vt_owners *w, uintptr_t object) {
     }
 }
 
-/* An imported module is a root. One that the program made without importing it has no __spec__, and is read here. */
+/* Imported modules are roots. A module that the program made without an import has no __spec__, and is read here. */
 static void made_module(struct vt_owners *w, uintptr_t object) {
     uintptr_t dict = vt_owners_word(w, object + VT_PYMODULE_DICT);
     uintptr_t spec = vt_py_look_up(w, dict, "__spec__");
@@ -400,8 +399,8 @@ static void name_lru(struct vt_owners *w, uintptr_t object) {
     name_attribute(w, "__wrapped__", object + VT_PYLRU_WRAPPED);
 }
 
-/* Classes made by Cython: a pointer to a table of functions, then references to objects, and numbers. The fields have
- * moved between versions: a manager's tuple of blocks, a block's array of values. */
+/* pandas's classes, made by Cython: a pointer to a table of functions, then references to objects, and numbers. The
+ * fields have moved, so a reference is named by its target's type. */
 static void name_pandas(struct vt_owners *w, uintptr_t object, uint64_t bytes) {
     for (uint64_t at = VT_PANDAS_FIRST; at + 8 <= bytes; at += 8) {
         const struct vt_owners_type *type = vt_owners_type_of(w, vt_owners_word(w, object + at));
@@ -421,8 +420,8 @@ static void name_tee(struct vt_owners *w, uintptr_t object) {
     vt_py_part(w, vt_owners_word(w, object + VT_PYTEE_NEXT));
 }
 
-/* Nodes of the tree in which a context stores its variables: up to 32 other nodes, or pairs. A pair without a key has a
- * node. */
+/* Nodes of the tree in which a context stores its variables have up to 32 nodes or pairs. A pair without a key has a
+ * node as its value. */
 static void name_tree(struct vt_owners *w, uintptr_t node, unsigned depth) {
     uint64_t words[2 * VT_PYTREE_MOST];
     const struct vt_owners_type *type = vt_owners_type_of(w, node), *key;
@@ -466,7 +465,7 @@ static void name_variable(struct vt_owners *w, uintptr_t object) {
 static void name_future(struct vt_owners *w, uintptr_t object) {
     vt_py_part(w, vt_owners_word(w, object + vt_py->future_result));
     name_attribute(w, "_exception", object + VT_PYFUTURE_EXCEPTION);
-    /* The first callback, and a list of the others, each with a context. */
+    /* The first callback, and a list of the other callbacks, each with a context. */
     name_attribute(w, "_callbacks", object + VT_PYFUTURE_CALLBACK);
     name_attribute(w, "_callbacks", object + VT_PYFUTURE_CALLBACKS);
 }

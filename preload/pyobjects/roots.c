@@ -36,7 +36,7 @@ static bool is_library(const char *file) {
 
 /* --- modules --- */
 
-/* Only for modules, because sys.modules may contain any object. */
+/* Checks the type, because sys.modules may contain any object. */
 static uintptr_t module_dict(struct vt_owners *w, uintptr_t module) {
     const struct vt_owners_type *type = vt_owners_type_of(w, module);
     return type && type->reader == VT_PYREAD_MODULE ? vt_owners_word(w, module + VT_PYMODULE_DICT)
@@ -63,8 +63,8 @@ static void name_module(struct vt_owners *w, uintptr_t key, uintptr_t value, voi
         .name = vt_owners_text_of(name),
         .type = vt_owners_text_of(file),
     };
-    /* The same module may be there twice, as with `import a.b as c` or a __main__ that was imported under its own name;
-     * the walk keeps the first. */
+    /* A module may be registered twice, as with `import a.b as c` or a __main__ that was imported under its own name.
+     * The walk keeps the first. */
     if (vt_owners_root(w, &root))
         vt_py_names(w, dict, VT_STEP_NAME);
 }
@@ -79,8 +79,8 @@ static uintptr_t first_frame(struct vt_owners *w, uintptr_t thread) {
     return c ? vt_owners_word(w, c + at->cframe_current) : 0;
 }
 
-/* A frame's variables belong to the level of its file. Its evaluation stack comes last: it has no names, and the
- * objects on it are often in variables as well. */
+/* A frame's variables belong to the level of its file. The evaluation stack is walked last, because it has no names,
+ * and its objects are often in variables as well. */
 static void frame_of_thread(struct vt_owners *w, uintptr_t frame) {
     struct vt_pyposition place;
     bool last = vt_owners_level(w) == VT_LEVEL_INTERPRETER;
@@ -99,7 +99,7 @@ static void frame_of_thread(struct vt_owners *w, uintptr_t frame) {
         (last ? vt_py_frame_stack : vt_py_frame_names)(w, frame);
 }
 
-/* The outermost first: it holds an object longer than the functions to which it passes it. */
+/* The outermost frame comes first: it holds an object longer than the functions to which it passes the object. */
 static void name_frames(struct vt_owners *w, uintptr_t thread) {
     static uintptr_t list[MOST_FRAMES]; /* static: only one snapshot runs at a time */
     uint32_t count = 0;
@@ -140,7 +140,7 @@ static void last_exceptions(struct vt_owners *w, uintptr_t sys) {
     uintptr_t value = vt_py_look_up(w, sys, "last_value");
     name_exception(w, vt_py_look_up(w, sys, "last_exc"));
     name_exception(w, value);
-    if (!value) /* otherwise the exception has it */
+    if (!value) /* else the exception has the traceback */
         name_exception(w, vt_py_look_up(w, sys, "last_traceback"));
 }
 
@@ -156,7 +156,6 @@ static void thread_dict(struct vt_owners *w, uintptr_t thread) {
         vt_py_keys(w, dict);
 }
 
-/* The values of a thread's context variables. */
 static void thread_context(struct vt_owners *w, uintptr_t thread) {
     struct vt_root root = {
         .level = VT_LEVEL_OWN,
@@ -176,10 +175,10 @@ static void name_interpreter(struct vt_owners *w, uintptr_t at, enum vt_owners_l
         last_exceptions(w, vt_owners_word(w, at + py->interpreter_sys));
     if (level == VT_LEVEL_CYCLE)
         vt_py_cycles(w, at);
-    /* A frame's name for an object is closer than a module's. */
+    /* Threads come first: a frame's name for an object is closer than a module's. */
     uintptr_t thread = vt_owners_word(w, at + py->interpreter_threads);
     for (unsigned i = 0; thread && !(thread & 7) && i < MOST_THREADS; i++) {
-        /* A thread's state refers back to its interpreter; otherwise it is not one. */
+        /* A valid thread state refers back to its interpreter. */
         if (vt_owners_word(w, thread + vt_py->state_interpreter) != at)
             return;
         if (level == VT_LEVEL_EXCEPTION)

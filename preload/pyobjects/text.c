@@ -11,7 +11,7 @@ vt_pyraw *vt_py_raw;
 
 #define CHUNK      64u /* characters read at a time */
 #define NAMES_KEPT 1021u
-#define LOWEST     65536u /* no smaller number is an address */
+#define LOWEST     65536u /* smaller numbers are not addresses */
 
 /* Text that grows to `room` bytes and is then cut. */
 struct out {
@@ -135,7 +135,6 @@ uint64_t vt_py_number(struct vt_owners *w, uintptr_t object) {
     return read_number(w, object, &negative, &value) && !negative ? value : 0;
 }
 
-/* Whether a number fits the index of an edge. */
 static bool is_index(struct vt_owners *w, uintptr_t object, int64_t *index) {
     bool negative;
     uint64_t value;
@@ -145,8 +144,8 @@ static bool is_index(struct vt_owners *w, uintptr_t object, int64_t *index) {
     return true;
 }
 
-/* Keys that Python shows by their value. Others (tuples, objects) have no name of their own: their edges are one of
- * many. */
+/* Whether Python shows a key of this type by its value. Other keys (tuples, objects) have no name: their edges share
+ * one step. */
 static bool is_short(const struct vt_owners_type *type) {
     return type->flags & (VT_PYFLAG_UNICODE | VT_PYFLAG_TYPE) || type->reader == VT_PYREAD_NUMBER ||
            type->leaf;
@@ -222,8 +221,8 @@ struct vt_owners_text vt_py_class(struct vt_owners *w, uintptr_t type, char *to,
     return (struct vt_owners_text){own ? to + skip : to, own ? n - skip : n};
 }
 
-/* A name's text, perhaps in `text`. All instances of a class share the objects of their attribute names, so the last
- * ones are cached. */
+/* A name's text, perhaps stored in `text`. A class's instances share the str objects of their attribute names, so
+ * recent ones are cached. */
 static struct vt_owners_text name_of(struct vt_owners *w, uintptr_t name,
                                      char text[VT_OWNERS_TEXT_MOST]) {
     static struct kept {

@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Marks memory as a garbage collector does: it starts from the memory that a program can always reach (module data, stacks,
- * registers) and follows every pointer from block to block. If it finds a pointer into a live allocation, the program
- * can still reach the allocation.
+ * Marks memory as a garbage collector does. It starts from the memory that a program can always reach (module data,
+ * stacks, registers), and follows every pointer from block to block. If it finds a pointer into a live allocation, the
+ * program can still reach the allocation.
  *
- * CUDA's libraries keep every live address in tables of their own, so their data is not a root. That is not enough: a
- * handle that the program holds (a context, a stream) also leads into their memory. So the flood runs twice. The first
- * run starts from the libraries' data and stays in malloc's memory: the blocks that it marks may be the libraries'.
- * Some are not, because a library may never write the last bytes of a block from malloc. These bytes may still hold a
- * pointer to an object of the program, left by an earlier block. But an object of a library refers back, to the
- * library's data or to something that this data points to. Contexts and streams do not count there, because programs
- * also keep pointers to them.
+ * CUDA's libraries keep every live address in tables of their own, so their data is not a root. But a handle that the
+ * program holds (a context, a stream) also leads into their memory. So the flood runs twice. The first run starts from
+ * the libraries' data and stays in malloc's memory. The blocks that it marks may be the libraries', but need not be: a
+ * library may never write the last bytes of its block, which then still hold an earlier block's pointer to an object of
+ * the program. A library's own object refers back, to the library's data or to something to which this data points.
+ * References to contexts and streams do not count here, because programs also keep pointers to them.
  *
- * The second run is the program's. It follows marked blocks like any others, but not from an object of a library into
- * marked memory: it scans a handle's block, but follows no pointer in it to another marked block. A pointer to an
- * allocation in a marked block is a hint, which hints.c weighs.
+ * The second run is the program's. It follows pointers into marked blocks like any others, but not from a library's
+ * object to another marked block: it scans a handle's block, and stops there. If a marked block contains a pointer to
+ * an allocation, this pointer is a hint, which hints.c weighs.
  *
- * Opaque memory (another allocator's heap) is scanned last: an allocation to which only its words point may be held, or
- * the words may be left over in freed blocks.
+ * Opaque memory (another allocator's heap) is scanned last. An allocation to which only words of opaque memory point
+ * may be held, or the words may be left over in freed blocks.
  *
- * A pointer may point anywhere into its allocation, but not just past its end, and must be aligned. Python's integers
- * hold an address as two digits of 30 bits in one word, and those are found as well. So are the other usual forms of
- * the exact start of an allocation or of a heap block: with a tag in the bits that addresses do not use, shifted by 16
- * bits with a tag below, and one element before the start. An address that was xor-ed or written to a file is not
- * found.
+ * A pointer may point anywhere into its allocation, but not just past the end, and must be aligned. A Python integer
+ * that holds an address (two digits of 30 bits in one word) is also recognized. So are three common forms of the exact
+ * start of an allocation or of a heap block: with a tag in the bits that addresses do not use, shifted by 16 bits with
+ * a tag below, and one element before the start. An address that was xor-ed or written to a file is not found.
  *
  * Called by scan.c.
  */
@@ -35,7 +33,7 @@
 
 #define STACK_MOST ((size_t)1 << 27)
 #define BATCH      256u
-#define FEW        8u /* with fewer pieces left, a batch is not worth it */
+#define FEW        8u /* a batch pays off only for at least this many pieces */
 #define WINDOW     ((uintptr_t)2 << 20)
 #define WINDOWS    3u
 #define NOT_MEMORY ((uintptr_t)1 << 40) /* a sanitizer's shadow memory */
@@ -43,7 +41,7 @@
 #define HINTS_MOST 65536u
 #define LEADS_BACK 2u /* a single word may be left over */
 #define TAG_BITS   16u
-/* Largest element of an array that is indexed from 1, in bytes: a complex number of doubles, a pair of words. */
+/* Largest element of an array that is indexed from 1, in bytes: a complex double, or a pair of words. */
 #define ELEMENT    16u
 
 struct flood {
@@ -57,15 +55,15 @@ struct flood {
     unsigned windows; /* non-empty ones */
     /* the piece being scanned */
     bool from_data;      /* the first run is scanning the libraries' data */
-    bool marked;         /* the piece may be a library's */
+    bool marked;         /* the piece's block may be a library's */
     bool theirs;         /* ... and certainly is */
-    unsigned leads_back; /* words so far that refer back */
+    unsigned leads_back; /* words so far that refer back to the library */
     bool in_opaque;      /* opaque memory is scanned as well */
     struct vt_span *span;
     uintptr_t block, block_end;
     const uint64_t *row; /* the words being scanned */
     uintptr_t row_at;
-    struct vt_hint *hints, *in_cuda; /* the program's; all pointers in marked blocks */
+    struct vt_hint *hints, *in_cuda; /* the second run's; the first run's */
     uint32_t hint_count, in_cuda_count;
     const struct vt_span *last;
 };
@@ -107,7 +105,7 @@ static void reach_block(struct flood *f, uintptr_t address) {
         return;
     }
     if (f->mark == VT_MARK_CUDA && !s->heap) {
-        s->marked[VT_MARK_CUDA] = true; /* marked, but not scanned */
+        s->marked[VT_MARK_CUDA] = true; /* only mark it, do not scan it */
         return;
     }
     if (s->opaque && !f->in_opaque) {
@@ -126,7 +124,7 @@ static void reach_block(struct flood *f, uintptr_t address) {
     push_piece(f, block.start, block.end);
 }
 
-/* Most pointers to allocations in marked blocks that are kept. */
+/* Capacity of `in_cuda`. */
 static size_t in_cuda_most(const struct vt_scan *scan) {
     return 4 * (size_t)scan->target_count + HINTS_MOST;
 }
@@ -156,28 +154,29 @@ static void find_target(struct flood *f, uintptr_t value, uintptr_t at) {
     if (!f->marked) {
         f->scan->by_opaque |= f->in_opaque && !t->reached;
         reach_target(f->scan, t);
-        /* Its contents may hold pointers, but it is already unmapped: a runtime that ended released it. */
+        /* The contents may hold pointers, but an ended runtime has already unmapped the allocation. */
         if (vt_scan_may_lead_on(t) && !vt_scan_span_at(f->scan, value))
             f->scan->in_doubt = true;
         return;
     }
     if (t->reached)
         return;
-    if (f->hint_count == HINTS_MOST) { /* too many: reached rather than lost */
+    if (f->hint_count == HINTS_MOST) { /* no space: rather reached than lost */
         reach_target(f->scan, t);
         return;
     }
     f->hints[f->hint_count++] = hint_at(f, t, at);
 }
 
-/* The dynamic loader points only to memory that it mapped itself. It unmaps its library cache before the program starts
- * but keeps the address, which a pinned block may have been given since. */
+/* Whether a word of the dynamic loader's data points to an allocation. The loader itself points only to memory that it
+ * mapped. It unmaps its library cache before the program starts but keeps the address, at which pinned memory may lie
+ * now. */
 static bool is_stale(const struct vt_scan *scan, uint64_t word, uintptr_t at) {
     return at - scan->loader.start < scan->loader.end - scan->loader.start && target_at(scan, word);
 }
 
-/* Whether an address is the exact start of a block. `array`: the block is an array indexed from 1, which excludes
- * Python's small blocks. */
+/* Whether an address is the exact start of a block. `array`: assume an array indexed from 1; Python's small blocks then
+ * do not count. */
 static bool starts_block(const struct vt_scan *scan, uintptr_t address, bool array) {
     const struct vt_span *s = vt_scan_span_at(scan, address);
     struct vt_range cell;
@@ -203,8 +202,8 @@ static bool is_end(const struct flood *f, uint64_t word, uintptr_t at) {
     return false;
 }
 
-/* For the other forms, only the exact start counts. With 2^27 random words (1 GiB), the chance of hitting one start is
- * one in a million, but an allocation of 1 MiB would be hit once. */
+/* For the other forms, only the exact start counts. Among 2^27 random words (1 GiB), one would hit some address in an
+ * allocation of 1 MiB, but the chance of hitting its start is one in a million. */
 static void scan_forms(struct flood *f, uint64_t word, uintptr_t at) {
     const uintptr_t forms[] = {(word + ELEMENT) & ~(uintptr_t)15, word & (VT_MACHINE_ADDRESSES - 1),
                                word >> TAG_BITS};
@@ -220,7 +219,7 @@ static void scan_forms(struct flood *f, uint64_t word, uintptr_t at) {
     }
 }
 
-/* The other forms of a word. A result that is not 16-aligned is made an invalid address, because blocks are aligned. */
+/* The other forms of a word. Blocks are 16-aligned, so an unaligned form becomes an invalid address. */
 #define NONE_IF_ODD(word, bits) ((word) << (59 - (bits)) & 15ull << 59)
 #define TAGGED(word)            (((word) & (VT_MACHINE_ADDRESSES - 1)) | NONE_IF_ODD(word, 0))
 #define SHIFTED(word)           ((word) >> TAG_BITS | NONE_IF_ODD(word, TAG_BITS))
@@ -346,7 +345,7 @@ static void piece_of(struct flood *f, const struct vt_span *s, uintptr_t start, 
     f->leads_back = 0;
 }
 
-/* Scans the readable pages of a part; page by page if some are not readable. */
+/* Scans the readable pages of a part: page by page if some are unreadable. */
 static void scan_part(struct flood *f, const struct vt_span *s, struct vt_range part) {
     struct vt_scan *scan = f->scan;
     if (vt_scan_gather(scan, &part, 1) == 1) {
@@ -367,7 +366,6 @@ static void scan_part(struct flood *f, const struct vt_span *s, struct vt_range 
     }
 }
 
-/* Scans the resident pages of a large piece. */
 static void scan_piece(struct flood *f, const struct vt_span *s, uintptr_t start, uintptr_t end) {
     struct vt_scan *scan = f->scan;
     if (end - start > NOT_MEMORY) {
@@ -402,7 +400,8 @@ static void scan_piece(struct flood *f, const struct vt_span *s, uintptr_t start
 }
 
 /* A small block's copy in the last window that was read; NULL: not there. In a long list, one block leads to the next,
- * and each read costs a system call. So when few pieces wait, `fetch` reads the block's surroundings with it. */
+ * and each read costs a system call. So when few pieces wait, `fetch` is set to read the block's surroundings as
+ * well. */
 static const void *from_window(struct vt_scan *scan, const struct vt_span *s, struct vt_range r,
                                bool fetch) {
     enum { SIZE = 16384 };
@@ -422,7 +421,7 @@ static const void *from_window(struct vt_scan *scan, const struct vt_span *s, st
     return scan->peeked + (r.start - from);
 }
 
-/* Scans pieces from the stack until it is empty. Small ones are read in batches. */
+/* Small pieces are read in batches. */
 static void drain_stack(struct flood *f) {
     struct vt_scan *scan = f->scan;
     static struct vt_range batch[BATCH]; /* static: the stack may be small */
@@ -433,8 +432,8 @@ static void drain_stack(struct flood *f) {
             struct vt_range r = f->stack[f->depth - 1];
             const struct vt_span *s = vt_scan_span_at(scan, r.start);
             size_t size = r.end - r.start;
-            /* A block of a known heap is readable as a whole if its pages are present; other memory is read page by
-             * page, where it has contents. */
+            /* A block of a known heap is readable as a whole if its pages are present. Other memory is read page by
+             * page, only where it has contents. */
             bool in_place = scan->alone && s->steady,
                  whole = s->kind == VT_SPAN_CELLS && vt_scan_cells_present(s, r.start, r.end);
             if (in_place || !whole) {
@@ -521,7 +520,7 @@ static struct flood *flood_cuda(struct vt_scan *scan) {
         return NULL;
     set_windows(f);
     scan->peeked_at = scan->peeked_end = 0;
-    /* The blocks to which the data itself points must be known before the rest is scanned. */
+    /* Before other blocks are scanned, the blocks to which the data points directly must be known. */
     f->mark = VT_MARK_CUDA;
     f->from_data = true;
     vt_context_each(note_handle, f);
@@ -532,7 +531,7 @@ static struct flood *flood_cuda(struct vt_scan *scan) {
     return f;
 }
 
-/* Queues opaque memory to which words point: only single objects, or `all`. False: there is none. */
+/* Queues opaque memory to which words point: all of it, or only single objects. False: there is none. */
 static bool enter_opaque(struct flood *f, bool all) {
     size_t before = f->depth;
     for (uint32_t i = 0; i < f->scan->span_count && !f->scan->found; i++) {

@@ -4,9 +4,9 @@
  * library's record of an allocation, or an object of the program to which a library happens to point.
  *
  * The libraries' tables are recognized by their contents: words at one offset in blocks of one size (or UNSPLIT bytes
- * longer) that point to nearly every live address. A pointer there proves nothing. But a type of the program may look the
- * same, if each live allocation is in an object of its own. So a pointer there counts if the same address is also at
- * another place in such blocks, because one of the two places is not a table.
+ * longer) that point to nearly every live address. A pointer in a table proves nothing. But a type of the program may
+ * look like a table, if each live allocation has an object of its own. So a pointer in a table counts if the same
+ * address is also at another place in such blocks, because one of the two places is then not a table.
  *
  * Called by flood.c.
  */
@@ -15,14 +15,14 @@
 #define PLACES     16384u
 #define MORE       (PLACES + 1)
 #define TRIES      64u
-#define RECORD     4096u /* bytes: a larger block is not the record of a single allocation */
-#define TABLE_FROM 8u    /* with fewer live allocations, a table proves nothing */
-/* glibc 2.36 (malloc.c, MINSIZE) does not split a chunk if less than 32 bytes would remain: it gives 16 bytes more. */
+#define RECORD     4096u /* bytes: a larger block is not a single allocation's record */
+#define TABLE_FROM 8u    /* fewer live allocations do not make a table */
+/* glibc 2.36 (malloc.c, MINSIZE) does not split a chunk if less than 32 bytes would remain: the block gets 16 more. */
 #define UNSPLIT    16u
 
 struct place {
     uint32_t block_bytes, offset; /* 0, 0: free */
-    uint32_t last, count;         /* the last target counted here plus 1; how many targets */
+    uint32_t last, count;         /* 1 + the last target counted here; number of targets */
 };
 
 /* NULL: the block is too large, or the table is full. */
@@ -45,7 +45,7 @@ static struct place *place_of(struct place *places, const struct vt_hint *h) {
     return place_at(places, h->block_bytes, h->offset);
 }
 
-/* The same place, if malloc did not split the block from a chunk that was UNSPLIT bytes longer. NULL: there is none. */
+/* The hint's place if malloc made the block UNSPLIT bytes longer than requested. NULL: there is none. */
 static struct place *place_if_unsplit(struct place *places, const struct vt_hint *h) {
     return h->block_bytes >= h->offset + sizeof(uint64_t) + UNSPLIT
                ? place_at(places, h->block_bytes - UNSPLIT, h->offset)
@@ -72,7 +72,7 @@ static bool in_table(struct place *places, const struct vt_hint *h, uint32_t eno
     return (p && p->count >= enough) || (p && unsplit && unsplit->count >= enough);
 }
 
-/* Stores for each target the number of its place, counted from 1; MORE: several places. */
+/* Stores the number of each target's place, counted from 1; MORE: several places. */
 static void note_places(struct place *places, const struct vt_hint *hints, uint32_t n,
                         uint32_t *at) {
     for (uint32_t i = 0; i < n; i++) {
@@ -100,7 +100,7 @@ void vt_scan_weigh_hints(struct vt_scan *scan, const struct vt_hint *hints, uint
             (weigh && at[hints[i].target] != MORE && in_table(places, &hints[i], enough)))
             continue;
         t->reached = true;
-        /* Its contents may not have been scanned. */
+        /* The target's contents may not have been scanned. */
         if (hints[i].theirs && vt_scan_may_lead_on(t))
             scan->in_doubt = true;
     }

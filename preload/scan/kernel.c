@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses that only the kernel stores for the process: the data of an epoll event, a timer's signal value, bytes in a
- * pipe, a socket or an unnamed file. Most can be read, and count as words of the program's memory. If one cannot be
- * read, nothing is called lost (scan->doubt).
+ * Finds addresses that only the kernel stores for the process: the data of an epoll event, a timer's signal value,
+ * bytes in a pipe, a socket or an unnamed file. Most of this data can be read, and counts as the program's memory. If
+ * some cannot, no allocation is called lost (scan->doubt).
  *
- * Called by flood.c when something would be lost otherwise. It consumes nothing that the program would read, not even a
+ * Called by flood.c if an allocation would be lost otherwise. Consumes nothing that the program would read, not even a
  * socket's pending error.
  */
 #define _GNU_SOURCE
@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 #define BYTES      65536u               /* read at a time */
-#define FILES_MOST ((uint64_t)64 << 20) /* read from all unnamed files together */
-#define BYTE_WORK  10u                  /* per copied byte, because each may begin a word */
+#define FILES_MOST ((uint64_t)64 << 20) /* in all unnamed files */
+#define BYTE_WORK  10u                  /* for each copied byte, which may begin a word */
 
 struct asked {
     struct vt_scan *scan;
@@ -37,7 +37,7 @@ static void doubt(struct asked *a, const char *why) {
     a->scan->doubt = why;
 }
 
-/* Follows the numbers after `word` in the lines of a file, and adds them up. False: the file has no such line. */
+/* Follows the number after `word` in each line of a file, and sums these numbers. False: the file has no such line. */
 static bool follow_lines(struct asked *a, const char *path, const char *word, uint64_t *sum) {
     uintptr_t value;
     bool found = false;
@@ -67,8 +67,8 @@ static void follow_bytes(struct asked *a, const uint8_t *bytes, long count) {
     }
 }
 
-/* The same for data that is read in parts. Returns how many bytes were kept at the start of the buffer for the next
- * part, because a word may begin in them. */
+/* The same for data that is read in parts. Keeps the last bytes, in which a word may begin, at the start of the buffer
+ * for the next part. Returns their number. */
 static long follow_part(struct asked *a, long count) {
     long kept = count < 7 ? count : 7;
     a->scan->work += (uint64_t)count * BYTE_WORK;
@@ -77,7 +77,7 @@ static long follow_part(struct asked *a, long count) {
     return kept;
 }
 
-/* The bytes of a pipe that the program can only write are read from the program's other end, if it has one. */
+/* Skips a pipe's write end: its bytes are read through the read end, if the program has that. */
 static void ask_pipe(struct asked *a, uint32_t fd) {
     int waiting = 0, copy[2];
     long done = 0, have = 0, got;
@@ -107,7 +107,7 @@ static int option(uint32_t fd, int which) {
     return VT_SYS6(SYS_getsockopt, fd, SOL_SOCKET, which, &value, &size, 0) == 0 ? value : -1;
 }
 
-/* Reads everything that a stream holds, or one datagram. */
+/* Reads a stream's whole queue, or one datagram. */
 static void peek(struct asked *a, uint32_t fd, uint32_t waiting) {
     uint8_t *bytes = waiting <= BYTES ? a->bytes : vt_memory_list_add(&a->scan->memory, waiting);
     long size = waiting <= BYTES ? BYTES : waiting,
@@ -122,9 +122,9 @@ static void peek(struct asked *a, uint32_t fd, uint32_t waiting) {
 }
 
 /* A read, even with MSG_PEEK, takes the socket's pending error: the program would then see the end of the file instead.
- * A stream returns its data first, but a connected datagram socket returns the error, which may arrive at any time, so
- * it is not read. Sockets of other kinds are not read either, because reading may have effects, nor is one whose
- * MSG_PEEK moves on (SO_PEEK_OFF). */
+ * A stream returns its data first. A connected datagram socket first returns the error, which may arrive at any time,
+ * so such a socket is not read. Sockets of other kinds are not read either, because reading may have effects. The same
+ * holds for a socket whose MSG_PEEK advances (SO_PEEK_OFF). */
 static void ask_socket(struct asked *a, uint32_t fd) {
     struct pollfd ready = {.fd = (int)fd, .events = POLLIN};
     struct timespec now = {0, 0};
@@ -139,7 +139,7 @@ static void ask_socket(struct asked *a, uint32_t fd) {
         VT_SYS6(SYS_ppoll, &ready, 1, &now, NULL, 8, 0) <= 0 || !(ready.revents & POLLIN))
         return;
     if (known && stream && (VT_SYS3(SYS_ioctl, fd, FIONREAD, &waiting) != 0 || waiting < 8))
-        return; /* it is listening, or at its end */
+        return; /* the socket is listening, or at its end */
     bool connected = !stream && VT_SYS3(SYS_getpeername, fd, &name, &name_size) == 0;
     if (connected && local &&
         VT_SYS6(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &peer, &size, 0) == 0 &&
@@ -175,13 +175,13 @@ static bool is_mapped(struct asked *a, const struct stat *st) {
     return mapped;
 }
 
-/* A file made by memfd_create, or a removed one: only processes that were given it can reach it. Holes are skipped
- * through a descriptor of our own, so the program's offset does not move. */
+/* A file made by memfd_create, or a removed one: only processes that were given the file can reach it. Holes are
+ * skipped through a descriptor of our own, so that the program's offset does not move. */
 static void ask_file(struct asked *a, uint32_t fd, const char *path, const struct stat *st) {
     long flags = VT_SYS2(SYS_fcntl, fd, F_GETFL), have = 0, got = 0;
     uint64_t at = 0, end = (uint64_t)st->st_size;
     if (vt_log_is_file(st->st_dev, st->st_ino) || (flags & O_ACCMODE) == O_WRONLY || flags & O_PATH)
-        return; /* the log, which holds every address; or a file that the program cannot read */
+        return; /* the log, which has every address, or a file that the program cannot read */
     long own = vt_descriptors_open(path, O_RDONLY, 0);
     while (at < end && a->file_bytes < FILES_MOST && vt_scan_may_continue(a->scan)) {
         long data = own >= 0 ? VT_SYS3(SYS_lseek, own, at, SEEK_DATA) : -EINVAL;

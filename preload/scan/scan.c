@@ -4,14 +4,14 @@
  * `lost`, a certain leak; one with a pointer may be meant to live as long as the process. flood.c follows the pointers;
  * analyzer/analysis/verdicts.c gives the verdict.
  *
- * Called by exit.c before the END mark, from exit's last handler, _exit and quick_exit; by wrap_context.c before a
- * runtime that ends frees pinned memory; and by snapshot/ when an interpreter ends, because it then drops all its
- * objects. A later scan is better, because memory that is freed before it is no leak; memory that is freed after it is
- * no leak either (records.def). A process that is killed or calls exec is not scanned.
+ * Called by exit.c before the END mark, from exit's last handler, _exit and quick_exit; by wrap_context.c before an
+ * ending runtime frees pinned memory; and by snapshot/ when an interpreter ends, because it then drops all its objects.
+ * A later scan is better: memory freed before it is not a leak. Memory freed later is not a leak either (records.def).
+ * A process that is killed or calls exec is not scanned.
  *
  * Other threads continue meanwhile. The scan misses a pointer that moves from memory not yet scanned to memory already
- * scanned. It also misses one that is only in another thread's register, which a process cannot read; so the last few
- * allocations of every other living thread count as reached.
+ * scanned. It also misses a pointer that is only in another thread's register, which a process cannot read. So the last
+ * few allocations of every other living thread count as reached.
  */
 #define _GNU_SOURCE
 #include "flood.h"
@@ -26,11 +26,11 @@
 
 #define AUTO_BYTES   ((uint64_t)64 << 30) /* VRAMTRACE_SCAN=auto: at most this much memory */
 #define WORK_MOST    ((uint64_t)64 << 30) /* ... and work: about 5 s on two slow cores */
-#define LIST_MOST    1000000u             /* most lost allocations to write */
+#define LIST_MOST    1000000u             /* lost allocations written: max */
 #define IN_REGISTERS 4u                   /* per thread: last allocations that count as reached */
-#define RUNTIME_MOST 64u                  /* of CUDA's libraries; if more, they may grow */
+#define RUNTIME_MOST 64u                  /* allocations of CUDA's libraries; more may be growth */
 
-/* Pids, because a forked child has another. Atomic. */
+/* The first three are pids, because a forked child has its own pid. Atomic. */
 static uint32_t scans; /* a thread is scanning */
 static uint32_t spent; /* the process ends */
 static uint32_t early; /* the interpreter ended and was scanned */
@@ -43,7 +43,7 @@ void vt_scan_set_continued(bool so) {
 struct gathering {
     struct vt_scan *scan;
     uint32_t room;
-    uint32_t runtime; /* how many belong to CUDA's libraries */
+    uint32_t runtime; /* number that belongs to CUDA's libraries */
 };
 
 static enum vt_allocator allocator_of(const struct vt_live *what) {
@@ -74,7 +74,7 @@ static void add_target(const struct vt_live *what, void *data) {
     }
     if (g->scan->target_count == g->room)
         return; /* another thread allocated it meanwhile */
-    /* The analyzer labels these `cache`, or `runtime` as long as they do not grow. */
+    /* The analyzer labels kept ones `cache`, or `runtime` if they do not grow. */
     enum vt_allocator allocator = allocator_of(what);
     bool kept = allocator == VT_ALLOCATOR_CACHE ||
                 (allocator == VT_ALLOCATOR_CUDA && g->runtime <= RUNTIME_MOST);
@@ -113,7 +113,7 @@ static const char *refuse(struct vt_scan *scan) {
                                       : "more than 64 GiB are resident (VRAMTRACE_SCAN=SIZE)";
     scan->started_ns = vt_sys_clock_ns(CLOCK_MONOTONIC);
     scan->started_ticks = vt_log_ticks();
-    /* Enough for the size that the user set: two floods, with copying. */
+    /* Enough for two floods, with copying, of the size that the user set. */
     scan->most_work = WORK_MOST + 8 * vt_settings.scan_bytes;
     return NULL;
 }
@@ -249,7 +249,7 @@ static void search_all(struct vt_scan *scan, const uintptr_t *registers) {
         reach_registers(scan);
 }
 
-/* Marks the kept allocations as reached; the scan ended before it could reach them all. */
+/* Marks the kept allocations as reached, because the scan may end before it reaches them. */
 static void reach_kept(struct vt_scan *scan) {
     for (uint32_t i = 0; i < scan->target_count; i++)
         scan->targets[i].reached |= scan->targets[i].kept;
@@ -276,12 +276,12 @@ uint64_t vt_scan_handled_signals(void) {
     for (int n = 1; n <= 64; n++)
         if (VT_SYS4(SYS_rt_sigaction, n, NULL, &a, sizeof a.mask) == 0 && a.handler > 1)
             handled |= BIT(n);
-    /* A fault cannot wait; access to a truncated log is a fault (log_fault.c). */
+    /* A fault cannot be blocked, and our access to a truncated log is a fault (log_fault.c). */
     return handled & ~(BIT(SIGBUS) | BIT(SIGSEGV) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP));
 }
 
-/* A handler could unmap memory that is being read in place, so handlers wait. Signals that usually end the process wait
- * only briefly, because the scan stops for them. Returns the mask to restore. */
+/* Blocks handled signals, because a handler could unmap memory that is being read in place. Signals that usually end
+ * the process wait only briefly: the scan stops for them. Returns the mask to restore. */
 static uint64_t hold_signals(struct vt_scan *scan) {
     uint64_t handled = vt_scan_handled_signals(), before = 0;
     VT_SYS4(SYS_rt_sigprocmask, SIG_BLOCK, &handled, &before, sizeof before);
@@ -348,9 +348,8 @@ void vt_scan_run(void *frame, bool ends) {
         return;
     vt_put(ends ? &spent : &early, pid);
     bool seen = ends && vt_get(&early) == pid;
-    /* This check comes first. After the interpreter's end, its daemon threads run on freed memory (CPython's own bug;
-     * they crash if the process takes long to end), so nothing is scanned, except in an embedding program that
-     * continued. */
+    /* This check comes first. After the interpreter's end, its daemon threads use freed memory (a CPython bug), and
+     * crash if the process takes long to end. So nothing is scanned, except in an embedding program that continued. */
     if (vt_python_state(NULL) == VT_PYTHON_ACTIVE && python_is_down()) {
         if (!seen && anything_held())
             note_alone(PYTHON_DOWN);

@@ -2,10 +2,10 @@
 /*
  * The limits of a snapshot of the owners, and whether the memory may be copied for it.
  *
- * The limits are memory and work; work, so that a program gets the same answer on a slow machine. Time limits only end
- * a search that takes far longer than its work should: processor time ends the walk, and elapsed time a child that
- * hangs, unless it is only waiting for a processor. All limits scale with the process, because the number of objects
- * grows with its memory.
+ * The main limits are memory and work, not time, so that a program gets the same answer on a slow machine. Time limits
+ * only end a search that takes far longer than its work should. A limit of processor time ends the walk. A limit of
+ * elapsed time ends a child that hangs, unless the child is only waiting for a processor. All limits scale with the
+ * process, because the number of objects grows with its memory.
  *
  * Called by snapshot.c.
  */
@@ -25,7 +25,7 @@
 #define UNIT_SPACE  ((uint64_t)256 << 20) /* memory; VRAMTRACE_SNAPSHOT_LIMIT */
 #define SPACE_MOST  ((uint64_t)64 << 30)
 #define SPACE_LEAST ((uint64_t)1 << 20) /* with less, nothing is found */
-#define WORK_PER_S  50000000u           /* reads and edges; a slow machine does 80 million */
+#define WORK_PER_S  50000000u           /* reads and edges; a slow machine manages 80 million */
 /* limit of elapsed time, as a multiple of the processor time */
 #define HANGS       4u
 #define FORK_SAFE   509u /* Linux 5.9: fork copies pinned pages for the child */
@@ -67,7 +67,7 @@ static uint64_t registered_bytes(const struct vt_owners *w) {
     return bytes;
 }
 
-/* 100 * 5 + 9 for Linux 5.9; 0: unknown. */
+/* Linux 5.9 gives 100 * 5 + 9; 0: unknown. */
 static uint64_t kernel_version(void) {
     char text[128];
     const char *at = text;
@@ -79,9 +79,9 @@ static uint64_t kernel_version(void) {
     return version + (*at ? vt_scan_parse_number(at + 1, 0) : 0);
 }
 
-/* Whether a child would be in another namespace than this thread: the first process in a pid namespace is its init,
- * with which the namespace ends, and a time namespace's clocks are set before its first process. If the kernel does not
- * report it (before Linux 4.12), it might be. */
+/* Whether a child may be in another namespace than this thread. The first process in a pid namespace becomes its init,
+ * and the namespace ends with it; a time namespace's clocks cannot be set after its first process. Also true if the
+ * kernel does not report this (before Linux 4.12). */
 static bool leads_elsewhere(const char *ours, const char *childrens) {
     char text[2][64];
     long bytes = VT_SYS4(SYS_readlinkat, AT_FDCWD, ours, text[0], sizeof text[0]);
@@ -96,8 +96,8 @@ static bool children_are_elsewhere(void) {
            leads_elsewhere("/proc/thread-self/ns/time", "/proc/thread-self/ns/time_for_children");
 }
 
-/* Under strict overcommit, a copy counts as if all of it were written to. Before Linux 5.9, the parent's write to a
- * page that a device also writes to moves the parent to another page. */
+/* Under strict overcommit, a copy counts as if all its pages were written to. Before Linux 5.9, the parent's write to a
+ * page to which a device also writes moves the parent to another page. */
 uint32_t vt_bounds_why_not_copy(struct vt_owners *w, uint64_t *needed, uint64_t *left) {
     char text[128];
     uint64_t registered = registered_bytes(w);

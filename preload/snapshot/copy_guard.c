@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps a copy of the process from doing harm. If memory runs short nevertheless, the kernel should end the copy
- * first. A thread checks every few milliseconds how much memory is left: if others need it, the copy releases its
- * memory, and then ends. That order matters, because a process that is ending still has its memory for a while, and the
- * kernel, which does not kill it again, would kill the next one. The thread that walks may fault then, so it waits
- * (vt_copy_guard_wait_if_leaving). The compiler must not protect stacks in this file (Makefile), because the value to
- * compare with is in memory that is released.
+ * Keeps a copy of the process from doing harm. If memory runs short nevertheless, the kernel should end the copy first.
+ * A thread checks every few milliseconds how much memory is left. If others need it, the copy releases its memory, and
+ * then ends. That order matters: an ending process still has its memory for a while, so the kernel would kill another
+ * process. The walking thread may fault on released memory; it then waits (vt_copy_guard_wait_if_leaving). The compiler
+ * must not protect stacks in this file (Makefile), because the canary is in released memory.
  *
- * Called by snapshot.c, only in the copy: in a child that shares the program's memory it would set the program's score.
+ * Called by snapshot.c, only in the copy: a child that shares the program's memory would set the program's OOM score.
  */
 #define _GNU_SOURCE
 #include "copy.h"
@@ -20,7 +19,7 @@
 
 #define LOOK_NS 5000000
 
-/* In a shared mapping, because private memory is released. */
+/* The watcher's data, in a shared mapping, because private memory is released. */
 struct watch {
     const struct vt_room *room; /* in memory that will be released */
     struct vt_owners_answer *answer;
@@ -30,7 +29,7 @@ struct watch {
 };
 
 static struct watch *watching;
-/* 2: leaving. Initially nonzero, so that it lies in a file's mapping, which stays. */
+/* 2: leaving. Initially nonzero, so that the variable lies in a file's mapping, which stays. */
 static uint32_t state = 1;
 
 void vt_copy_guard_die_first(void) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cost of copies of the memory to the program: each one stops it briefly, and each page that it writes to later
- * causes one fault. The kernel counts faults, and the program's time in the kernel. After a copy, we count as many
- * faults as there were pages, at the average cost of a fault so far; that includes faults that would have happened
- * anyway.
+ * The cost of memory copies to the program: each copy stops the program briefly, and the program's first write to each
+ * page afterwards causes a fault. The kernel counts faults, and the program's time in the kernel. After a copy, we
+ * count as many faults as there were pages, at a fault's average cost so far; some of these would have happened anyway.
  *
- * Called by snapshot.c; triggers.c uses it to decide when to take a snapshot.
+ * Called by snapshot.c, and by triggers.c to decide when to take a snapshot.
  */
 #define _GNU_SOURCE
 #include "copy.h"
@@ -13,19 +12,19 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define ENOUGH      1024u  /* faults from which the cost of one can be derived */
+#define ENOUGH      1024u  /* faults needed to derive the cost of one */
 #define MOST        20000u /* ns: a higher average is not due to faults alone */
 #define FIRST_FAULT 2000u  /* ns, on a slow machine, until it is measured */
 #define FIRST_COPY  300u
 #define SHARE_1     256u
 
 static uint64_t stood;   /* atomic: ns that the program was held up so far */
-static uint64_t spent;   /* atomic: ns used by children; running ones count with their limit */
+static uint64_t spent;   /* atomic: ns used by children; a running one counts with its limit */
 static uint64_t search;  /* atomic: ns expected for the next child, from the last one */
 static uint32_t looking; /* atomic: a try-lock of the struct below */
 static struct {
     uint64_t faults, system_ns;   /* totals of the process at the last check */
-    uint64_t pages, left;         /* pages at the last copy; how many had no fault since */
+    uint64_t pages, left;         /* pages at the last copy; those without a fault since */
     uint64_t fault_ns, copied_ns; /* per page */
 } last = {.fault_ns = FIRST_FAULT, .copied_ns = FIRST_COPY};
 
@@ -60,7 +59,8 @@ void vt_cost_spent(int64_t ns) {
     vt_add(&spent, (uint64_t)ns);
 }
 
-/* A partial search needs more time, or it would be cut off again. A process also grows: a quarter more. */
+/* Estimates the next search. After a partial search, the next one needs more time, or it would be cut off again. A
+ * quarter more allows for growth of the process. */
 void vt_cost_searched(uint64_t ns, bool partial) {
     vt_put(&search, partial ? 2 * ns : ns + ns / 4);
 }
@@ -69,7 +69,7 @@ struct vt_snapshot_cost vt_snapshot_cost(void) {
     struct vt_snapshot_cost now = {.next = UINT64_MAX / 2};
     if (vt_claim(&looking, 0, 1)) {
         count_faults();
-        /* Until the first copy, and while a search runs, every page may be written to. */
+        /* Before the first copy, and while a search runs, assume that every page will be written to. */
         uint64_t share = last.pages && !vt_snapshot_is_running()
                              ? (last.pages - last.left) * SHARE_1 / last.pages
                              : SHARE_1;

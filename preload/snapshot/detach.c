@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first thing that a copy of the process does: it releases everything that the program may want for itself again,
- * because the kernel would hold that until the copy ends. A port can be bound again, a lock taken, and a pipe ends,
- * when no process has the descriptor; a file system can be unmounted when no process has a file, a folder or a mapping
- * there; a memory file can be sealed, and a System V segment is unused, when no process maps it. The thread that made
- * the copy waits for this.
+ * A copy of the process first releases everything that the program may want for itself again, because the kernel would
+ * hold these things until the copy ends. A port can be bound again, a lock taken, and a pipe ends, only when no process
+ * has the descriptor. A file system can be unmounted only when no process has a file, a folder or a mapping there. A
+ * memory file can be sealed, and a System V segment is unused, only when no process maps it. The thread that made the
+ * copy waits until all is released.
  *
- * Other threads do not wait. So the copy starts with the program's own table of descriptors, in which a close takes
- * effect, and then gets an empty one of its own (Linux 5.9). Before that version it has a table with copies of the
- * descriptors, and closes these.
+ * Other threads do not wait, and may close descriptors meanwhile. So the copy starts with the program's own table of
+ * descriptors, in which a close takes effect, and then gets an empty table of its own (Linux 5.9). On older kernels it
+ * gets copies of the descriptors, and closes them.
  *
  * Called by snapshot.c.
  */
@@ -24,7 +24,7 @@
 #define CLOSE_RANGE_UNSHARE (1u << 1)
 #endif
 
-/* Closes them one by one, before Linux 5.9. */
+/* For Linux before 5.9. */
 static bool close_each(void) {
     static char block[4096];
     long fd = VT_SYS4(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0),
@@ -38,11 +38,11 @@ static bool close_each(void) {
     return got == 0;
 }
 
-/* Keeps the code and data of modules, which the walk reads; unmaps files that are neither executed nor written to. The
- * parts of a file are consecutive. */
+/* Unmaps files that are neither executed nor written to, but keeps the code and data of modules, which the walk reads.
+ * A file's parts are consecutive. */
 static bool unmap_files(void) {
     static struct vt_maps maps;
-    struct vt_mapping m, file = {.inode = 0}; /* from the first part on */
+    struct vt_mapping m, file = {.inode = 0}; /* all its parts so far */
     bool needed = true, more = vt_maps_open(&maps);
     if (!more)
         return false;
@@ -55,7 +55,7 @@ static bool unmap_files(void) {
             needed = !m.inode;
         }
         file.end = m.end;
-        /* other shared memory is this library's own, or ordinary memory */
+        /* the exceptions are ordinary memory, or this library's own */
         bool shared = m.access[3] == 's' && !vt_maps_begins(m.name, "/dev/zero") &&
                       !vt_maps_begins(m.name, "[anon_shmem:");
         if (more && m.inode && (shared || m.device))
@@ -76,10 +76,10 @@ enum vt_detached vt_copy_detach(bool shares_descriptors) {
 
 #define NICE_0 20 /* the system call getpriority returns 20 minus the niceness */
 
-/* A program may run at a real-time or a raised priority, and on one processor. If it does not wait for the search, the
- * search uses only time that nothing else wants. */
+/* The program may run at a real-time or raised priority, or on one processor; a search must not. If the program does
+ * not wait, the search uses only idle time. */
 void vt_copy_give_way(bool idle) {
-    static uint8_t all[1024]; /* room for 8192 processors */
+    static uint8_t all[1024]; /* a bit for each of 8192 processors */
     static const int priority = 0;
     long policy = VT_SYS1(SYS_sched_getscheduler, 0) & ~SCHED_RESET_ON_FORK;
     memset(all, 0xff, sizeof all);

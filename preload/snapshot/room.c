@@ -3,8 +3,8 @@
  * Does a copy of this process fit into memory? The program continues to write, so in the worst case each of its own
  * pages exists twice; pinned pages are copied at once (Linux 5.9). If memory then runs short, the kernel kills the
  * program, or its whole container. So a copy is made only if all of that fits, with a margin for concurrent
- * allocations: into the limit of each control group around the process, of both versions, and into the machine's
- * memory, because a container's parent groups may not be visible from inside.
+ * allocations, into the limit of each control group (of both versions) around the process. It must also fit into the
+ * machine's memory, because a container's parent groups may not be visible from inside.
  *
  * Called by snapshot.c before a copy is made, and by copy_guard.c in the copy.
  */
@@ -28,7 +28,7 @@
 /* index in vt_room.groups: memory by version 1 and by version 2, and version 1's tasks */
 enum { FIRST, SECOND, TASKS };
 
-/* Static: only one snapshot begins at a time, and a copy has its own. */
+/* Static: only one snapshot begins at a time, and a copy of the process has its own. */
 static struct vt_maps file;
 static char path[VT_ROOM_PATH + 64];
 
@@ -55,7 +55,7 @@ static uint64_t number_at(const char *at) {
     return n;
 }
 
-/* Reads the numbers after these keys, each the first word of a line; UINT64_MAX: no such line. */
+/* Reads the numbers after these keys, each at the start of a line; UINT64_MAX: no such line. */
 static void read_keys(const char *name, const char *const *keys, uint64_t *values, unsigned count) {
     for (unsigned i = 0; i < count; i++)
         values[i] = UINT64_MAX;
@@ -78,9 +78,9 @@ static uint64_t read_number(const char *folder, const char *name) {
     return value;
 }
 
-/* --- where the limits are --- */
+/* --- finding the limits --- */
 
-/* Whether a list of controllers or options, such as "cpu,memory", contains this one. */
+/* Whether a list of controllers or options, such as "cpu,memory", contains this name. */
 static bool has_word(const char *list, const char *name) {
     for (size_t n;; list += n + 1) {
         n = strcspn(list, ",: ");
@@ -115,8 +115,7 @@ static const char *field_behind(const char *line, unsigned skipped) {
 }
 
 /* A line is "ID PARENT DEVICE TOP POINT OPTIONS [TAGS] - TYPE SOURCE OPTIONS". The mount shows the groups below TOP. A
- * group that is not below it, or has ".." in its name, is outside of this namespace: then only the mount itself is
- * visible. */
+ * group elsewhere, or with ".." in its name, is outside of this namespace: then only the mount itself is visible. */
 static void read_mount(struct vt_room *room, const char *line, unsigned which) {
     static const char *const controllers[] = {"memory", "", "pids"};
     const char *type = strstr(line, " - cgroup"), *top = field_behind(line, 3),
@@ -151,8 +150,8 @@ bool vt_room_find(struct vt_room *room, const char *root) {
     bool known = true;
     for (unsigned i = 0; i < 3; i++) {
         struct vt_room_group *group = &room->groups[i];
-        /* Otherwise the limit is not visible. Memory is limited by one version; if that is the first, the second's
-         * group, which a container may not see, has no limit. */
+        /* A group that is not mounted has an invisible limit. Only one version limits memory; if that is version 1,
+         * version 2's group, which a container may not see, has no limit. */
         known &= group->mount || !group->folder[0] || !group->folder[1] ||
                  (i && room->groups[FIRST].mount) || i == TASKS;
         if (!group->mount)
@@ -161,7 +160,7 @@ bool vt_room_find(struct vt_room *room, const char *root) {
     return known;
 }
 
-/* --- what they leave --- */
+/* --- the remainders --- */
 
 static uint64_t left_of(const struct vt_room *room, uint64_t limit, uint64_t free) {
     uint64_t margin = limit / MARGIN_SHARE;
@@ -179,7 +178,6 @@ static uint64_t idle_bytes(const char *folder, bool second) {
     return bytes < NONE ? bytes : 0;
 }
 
-/* Bytes left under the limits of one group. */
 static uint64_t left_in(const struct vt_room *room, const char *folder, bool second,
                         uint64_t enough) {
     static const struct {
@@ -204,14 +202,13 @@ static uint64_t left_in(const struct vt_room *room, const char *folder, bool sec
     return least;
 }
 
-/* How many tasks this group may still create. */
 static uint64_t tasks_in(const char *folder) {
     uint64_t limit = read_number(folder, "pids.max"),
              used = limit < NONE ? read_number(folder, "pids.current") : 0;
     return limit >= NONE ? UINT64_MAX : limit > used ? limit - used : 0;
 }
 
-/* The smallest remainder (memory or tasks) in a group and those above it. */
+/* The smallest remainder (memory or tasks) in a group and the groups above it. */
 static uint64_t least_above(const struct vt_room *room, unsigned which, bool tasks,
                             uint64_t enough) {
     static char folder[VT_ROOM_PATH];
@@ -244,7 +241,7 @@ uint64_t vt_room_left(const struct vt_room *room, uint64_t enough) {
 }
 
 #define USERS_INITIAL  0xEFFFFFFDu /* inode of the first user namespace */
-#define PROCESSES_MOST 2048u       /* most processes to examine for their users */
+#define PROCESSES_MOST 2048u       /* processes to examine for their users: max */
 
 enum { UID, THREADS, STATUS };
 
@@ -271,8 +268,8 @@ static bool is_exempt(const struct vt_room *room, uint64_t uid) {
     return uid == 0 || rights & (1u << 21 /* CAP_SYS_ADMIN */ | 1u << 24 /* CAP_SYS_RESOURCE */);
 }
 
-/* How many visible tasks belong to other users. Invisible ones, such as those in another pid namespace, may be the
- * user's. Stops at `enough`. */
+/* The number of visible tasks of other users; stops at `enough`. Invisible tasks, as in another pid namespace, may be
+ * this user's. */
 static uint64_t tasks_of_others(const struct vt_room *room, uint64_t uid, uint64_t enough) {
     static char block[4096], name[32];
     uint64_t others = 0, of[STATUS];
@@ -293,8 +290,8 @@ static uint64_t tasks_of_others(const struct vt_room *room, uint64_t uid, uint64
     return others;
 }
 
-/* How many tasks the user and the machine may create at least. The kernel does not report the user's number, so all
- * tasks count except those seen to be others'. */
+/* How many more tasks the limits of the user and of the machine allow, at least. The kernel does not report how many
+ * tasks the user has, so all count except those seen to belong to others. */
 static uint64_t tasks_anywhere(const struct vt_room *room, uint64_t enough) {
     struct rlimit user = {0, 0};
     uint64_t self[STATUS];
@@ -338,7 +335,7 @@ uint64_t vt_room_needed(const char *root, uint64_t registered) {
         return UINT64_MAX;
     for (unsigned i = 0; i < KEYS; i++)
         of[i] = of[i] < NONE ? of[i] * KIB : 0;
-    /* Pinned pages are also private pages, and are not copied a second time when written to. */
+    /* Pinned pages are among the private pages, and are not copied again when written to. */
     uint64_t pinned = of[PINNED] > registered ? of[PINNED] : registered;
     uint64_t twice = of[ANON] + of[SWAP] > pinned ? of[ANON] + of[SWAP] : pinned;
     /* A program that used more memory before will use it again. */
@@ -355,20 +352,20 @@ char vt_room_state(const char *name) {
     return !bytes ? 0 : name_end && name_end[1] == ' ' ? name_end[2] : '?';
 }
 
-/* How often a thread ran is the third number in "schedstat". */
+/* Adds up how often a thread ran: the third number in "schedstat". */
 static bool sleeps(uint32_t tid, uint64_t *turns) {
     char name[64] = "/proc/self/task/", text[256];
     char *end = vt_scan_write_number(name + strlen(name), tid);
     memcpy(end, "/stat", 6);
     char state = vt_room_state(name);
     if (!state)
-        return true; /* it has ended */
+        return true; /* the thread has ended */
     if (state == 'R' || state == '?')
         return false;
     memcpy(end, "/schedstat", 11);
     uint64_t n = vt_scan_read_file(name, text, sizeof text) ? number_at(field_behind(text, 2)) : 0;
     *turns += n;
-    return n && n < NONE; /* 0: the kernel does not count them */
+    return n && n < NONE; /* 0: the kernel does not count turns */
 }
 
 bool vt_room_asleep(uint64_t *turns) {

@@ -4,15 +4,15 @@
  *
  * Other threads change memory meanwhile, and no lock keeps Python's objects unchanged. So the walk is done in a child,
  * which has a copy of the memory. The child is made by a raw clone: no fork handlers run, the program gets no signal
- * when it ends, and only a wait with __WALL returns it. The child reads memory, writes to a mapping that it shares with
- * us, and ends; it never touches CUDA, takes no lock, and is killed when its time is up. A program of one thread that
- * waits needs no copy: the child reads the program's memory. If a copy could do harm, or cannot be made, the walk is
- * done in place, but only while every other thread sleeps, and the result records that. Otherwise no snapshot is taken,
- * which the log records.
+ * when the child ends, and only a wait with __WALL returns the child. The child reads memory, writes to a mapping that
+ * it shares with us, and ends. It never touches CUDA, takes no lock, and is killed when its time is up. If the
+ * program's only thread waits, no copy is needed: the child reads the program's memory. If a copy could do harm, or
+ * cannot be made, the walk is done in place, but only while every other thread sleeps, and the result records that.
+ * Otherwise the log records that no snapshot was taken.
  *
  * The program need not wait for the child (vt_snapshot_begin): the answer is written at a later event, or at the end.
- * Until then the log announces it, so that a reader that follows the log of a running process waits for it. Only one
- * such child runs at a time. It survives the thread that made it, and ends with the process.
+ * Until then the log announces it, so that a reader of a running process's log waits. Only one such child runs at a
+ * time. It survives the thread that made it, and ends with the process.
  *
  * Called by triggers.c.
  */
@@ -36,8 +36,8 @@
 
 #define PAGE     4096u
 #define WAIT_NS  20000000            /* between two checks whether the child still exists */
-#define AGAIN_NS 500000000           /* until the next check whether it runs, after its time */
-#define STACK    ((size_t)256 << 10) /* of a child that shares our memory */
+#define AGAIN_NS 500000000           /* until the next check, for a child whose time is up */
+#define STACK    ((size_t)256 << 10) /* of a child */
 
 /* --- the child --- */
 
@@ -63,7 +63,7 @@ static void faulted(int signal, siginfo_t *info, void *context) {
     VT_SYS1(SYS_exit_group, 128 + signal);
 }
 
-static long process; /* the child's parent, until it ends */
+static long process; /* the program's pid */
 
 /* The kernel signals the child when the thread that made it has ended. The child's parent is then another thread of the
  * process, or, if the process has ended, another process. */
@@ -74,7 +74,7 @@ static void thread_ended(int signal, siginfo_t *info, void *context) {
         VT_SYS1(SYS_exit_group, 128 + signal);
 }
 
-/* Makes the child end with the process. The process may have ended before the kernel was asked. A child in another pid
+/* Makes the child end with the process, which may have ended before the request to the kernel. A child in another pid
  * namespace cannot see its parent (0), and ends with the thread. */
 static void end_with_process(void) {
     uint64_t hangup = 1ull << (SIGHUP - 1);
@@ -86,7 +86,7 @@ static void end_with_process(void) {
         VT_SYS1(SYS_exit_group, 128 + SIGHUP);
 }
 
-/* The thread that made the copy waits for this. */
+/* The thread that made the copy waits for this function. */
 static void detach(struct vt_owners *w) {
     enum vt_detached how = vt_copy_detach(w->shares_descriptors);
     if (how == VT_DETACHED)
@@ -106,7 +106,7 @@ static void walk_in_child(void *data) {
     uint64_t faults = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1);
     if (!w->shares)
         detach(w);
-    if (w->shares) /* the thread waits; the only handler for SIGHUP is the program's */
+    if (w->shares) /* the thread waits; SIGHUP would run the program's handler */
         VT_SYS2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
     else
         end_with_process();
@@ -117,7 +117,7 @@ static void walk_in_child(void *data) {
     if (!w->shares) {
         /* a property of the memory, so only for a copy */
         VT_SYS2(SYS_prctl, PR_SET_DUMPABLE, 0);
-        /* before the low priority, because it must run in time */
+        /* before the priority is lowered, because the guard must run in time */
         vt_copy_guard_begin(w->answer, &vt_bounds_room);
     }
     if (w->passing)
@@ -141,7 +141,7 @@ struct moment {
     enum vt_snapshot_why why;
     uint32_t name;
     uint64_t ticks, began_ns, copy_ns;
-    uint64_t reserved_ns; /* limit of its processor time; 0: the usual one */
+    uint64_t reserved_ns; /* limit of the child's processor time; 0: the usual limit */
     uint32_t number, looked_for;
     struct vt_owners_answer *answer;
     uint8_t *records;
@@ -149,10 +149,10 @@ struct moment {
     int pid;        /* of the child; 0: none */
     bool disturbed; /* the shared walk was interrupted: the memory is copied instead */
     bool replaced;  /* killed, because a newer one replaces it */
-    /* it may get no processor while the program waits: it is killed when its time is up */
+    /* the child may get no processor: it is killed when its time is up, even if it is only waiting */
     bool starved;
-    uint64_t until_ns;     /* it is killed if it is not running at that time */
-    uint32_t missed;       /* enum vt_missed: why none was taken; 0: one was */
+    uint64_t until_ns;     /* a child that is not running at that time is killed */
+    uint32_t missed;       /* enum vt_missed: why no snapshot was taken; 0: it was */
     uint64_t needed, left; /* bytes that a copy would have needed, and that were left */
 };
 
@@ -160,8 +160,8 @@ static uint32_t steps;     /* number of the last step in the log */
 static uint32_t snapshots; /* number of the last snapshot of this process */
 static bool giving_up;     /* the process is about to end, which unmaps everything */
 
-/* Whether the child has ended. It is killed if its time is up and it hangs. A child that only waits for a processor on
- * a busy machine is not killed, so that the answer does not depend on load. One that runs too long ends by its own
+/* Whether the child has ended. Kills a child that hangs when its time is up, but not one that only waits for a
+ * processor on a busy machine: the answer must not depend on load. A child that runs too long ends by its own
  * limits. */
 static bool has_ended(struct moment *m, bool wait) {
     struct rusage used = {0};
@@ -186,7 +186,7 @@ static bool has_ended(struct moment *m, bool wait) {
     return ended == m->pid || ended == -10;
 }
 
-/* Waits for a child. False: it was killed, because one of these signals arrived. */
+/* Waits for a child. False: the child was killed, because one of these signals arrived. */
 static bool wait_for(struct moment *m, uint64_t signals) {
     const long slice[2] = {0, WAIT_NS};
     uint64_t pending = 0;
@@ -205,7 +205,7 @@ static bool wait_for(struct moment *m, uint64_t signals) {
     return true;
 }
 
-/* Waits until the child has released everything that the program may want. False: there is no child. */
+/* Waits until the child has released everything (detach.c). False: there is no child. */
 static bool wait_detached(struct moment *m) {
     const long slice[2] = {0, WAIT_NS};
     while (!vt_see(&m->answer->detached)) {
@@ -219,16 +219,16 @@ static bool wait_detached(struct moment *m) {
     return false;
 }
 
-/* False: there is no child. */
+/* Walks in a copy. False: there is no child. */
 static bool walk_copy(struct vt_owners *w, struct moment *m) {
-    /* a child that shares the table of descriptors cannot get another one */
+    /* on this kernel, a child that shares the table of descriptors cannot get another table */
     static bool own_table;
     /* a thread's own stack may be small, or shared memory */
     uint8_t *stack = vt_owners_map(w, STACK);
     uint64_t began = vt_sys_clock_ns(CLOCK_MONOTONIC),
              used = vt_sys_clock_ns(CLOCK_THREAD_CPUTIME_ID), was = vt_sys_hold_signals();
     bool made = false;
-    w->answer->flags = VT_SNAPSHOT_PARTIAL; /* in case it dies */
+    w->answer->flags = VT_SNAPSHOT_PARTIAL; /* in case the child dies */
     process = VT_SYS0(SYS_getpid);
     for (bool again = stack; again && !made;) {
         w->shares_descriptors = !own_table;
@@ -253,14 +253,14 @@ static bool walk_copy(struct vt_owners *w, struct moment *m) {
     return true;
 }
 
-/* The program has one thread, which waits here, and its signal handlers wait as well. So its memory does not change,
- * and need not be copied. The walk still runs in a child, so that a fault or an abort does not hit the program. False:
- * there is no child, or it was interrupted. */
+/* The program's only thread waits here, and its signal handlers also wait. So the memory does not change, and need not
+ * be copied. The walk still runs in a child, so that a fault or an abort does not hit the program. False: there is no
+ * child, or a signal interrupted it. */
 static bool walk_shared(struct vt_owners *w, struct moment *m) {
     uint8_t *stack = vt_owners_map(w, STACK);
     if (!stack)
         return false;
-    w->answer->flags = VT_SNAPSHOT_PARTIAL; /* in case it dies */
+    w->answer->flags = VT_SNAPSHOT_PARTIAL; /* in case the child dies */
     uint64_t handled = vt_scan_handled_signals(), was = vt_sys_hold_signals();
     handled &= ~was;
     w->shares = true;
@@ -298,7 +298,7 @@ static bool write_result(const struct moment *m) {
     if (!recording.thread)
         return false;
     write_records(recording.thread, m);
-    if (m->answer->native_roots) /* their modules may not be in the log yet */
+    if (m->answer->native_roots) /* the roots' modules may not be in the log yet */
         vt_stack_write_modules(recording.thread);
     struct vt_rec_snapshot *r = (void *)vt_log_reserve_entry(recording.thread, sizeof *r);
     if (r) {
@@ -338,18 +338,18 @@ static void write_missed(const struct moment *m) {
     vt_event_close(&recording);
 }
 
-/* Finishes a snapshot: writes the result. For a child that left, or was killed on growth, writes that it did not
- * finish. False: the child died, and another one may succeed. */
+/* Finishes a snapshot and writes the result. If the child left early, or was killed on growth, writes that it did not
+ * finish. False: the child died, and another child may succeed. */
 static bool conclude(struct moment *m) {
     struct vt_owners_answer *answer = m->answer;
     uint32_t left = vt_see(&answer->left);
-    bool given_up = vt_get(&vt_sys_sealed) && !vt_see(&answer->done); /* it is still writing */
+    bool given_up = vt_get(&vt_sys_sealed) && !vt_see(&answer->done); /* still being written */
     if (!left && (given_up || m->why == VT_SNAPSHOT_GROWTH) && !vt_see(&answer->done))
         left = VT_MISSED_LEFT;
     m->missed = left ? left : m->missed;
     bool written = !m->missed && write_result(m);
     if (m->missed && !m->replaced && !given_up)
-        write_missed(m); /* a seccomp filter has a note of its own */
+        write_missed(m); /* the log has a note of its own about a seccomp filter */
     steps = answer->steps;
     m->pid = 0;
     m->answer = NULL;
@@ -389,7 +389,7 @@ static bool map_answer(struct vt_owners *w, struct moment *m) {
     return w->answer;
 }
 
-/* In the calling thread. False: other threads ran, so the walk did not see a single moment. */
+/* Walks in the calling thread. False: other threads ran, so the walk did not see a single moment. */
 static bool walk_in_place(struct vt_owners *w) {
     uint64_t before, after;
     if (!vt_bounds_may_search_in_place(w, &before))
@@ -398,12 +398,12 @@ static bool walk_in_place(struct vt_owners *w) {
     return vt_room_asleep(&after) && after == before;
 }
 
-/* Begins a snapshot. False: nothing is live, or there is no memory; or it is missed; or, with `copy`, the memory cannot
- * be copied. */
+/* Begins a snapshot. False: nothing is live, there is no memory, the snapshot is missed, or (with `copy`) the memory
+ * cannot be copied. */
 static bool begin_walk(struct vt_owners *w, struct moment *m, bool copy) {
     uint64_t turns;
     w->readers = &readers;
-    /* On growth, the program does not have the address yet that this event returns. */
+    /* On growth, the program does not yet have the address that this event returns. */
     vt_targets_gather(w, m->why == VT_SNAPSHOT_GROWTH ? vt_tls.newest : 0);
     /* if all live memory is kept by design, an empty snapshot records that */
     if (!w->target_count) {
@@ -435,8 +435,8 @@ static bool begin_walk(struct vt_owners *w, struct moment *m, bool copy) {
     return false;
 }
 
-/* The same, with the memory for it. If the snapshot is missed, writes that to the log; but not for a phase's copy,
- * because the caller then tries without a copy. */
+/* The same, and maps the memory for the walk. If the snapshot is missed, writes that to the log, except for a phase's
+ * copy: there the caller then tries without a copy. */
 static bool begin_one(struct moment *m, bool copy) {
     m->began_ns = vt_sys_clock_ns(CLOCK_MONOTONIC);
     for (bool disturbed = false;; disturbed = true) {
@@ -459,9 +459,9 @@ static bool begin_one(struct moment *m, bool copy) {
 
 /* --- the running search --- */
 
-/* atomic: the pid, while a thread is here; a forked child has another pid */
+/* atomic: the pid, while a thread is here; a forked child has its own pid */
 static uint32_t taking;
-/* Written only by the holder of `taking`; without an answer: none. */
+/* Written only by the holder of `taking`. If `answer` is NULL, no search is running. */
 static struct moment running;
 
 static bool enter_alone(void) {
@@ -478,7 +478,7 @@ static void leave_to_others(void) {
 static unsigned finish_running(bool wait) {
     if (running.answer && wait) {
         static const int priority = 0;
-        /* the program waits now, so a search at idle priority gets a normal one, if the kernel allows it */
+        /* the program waits now, so a search at idle priority gets normal priority, if the kernel allows it */
         running.starved = running.why == VT_SNAPSHOT_GROWTH &&
                           VT_SYS3(SYS_sched_setscheduler, running.pid, SCHED_OTHER, &priority) < 0;
         wait_for(&running, 0);
@@ -489,13 +489,13 @@ static unsigned finish_running(bool wait) {
 }
 
 bool vt_snapshot_take(enum vt_snapshot_why why, uint32_t name) {
-    /* Valgrind would report each word that the walk reads and the program never initialized. */
+    /* Valgrind would report each uninitialized word that the walk reads. */
     if (vt_scan_on_valgrind() || !enter_alone())
         return false;
     struct moment m = {.why = why, .name = name};
     finish_running(true);
     vt_log_announce(vt_log_ticks());
-    m.ticks = vt_log_ticks(); /* a time after the announced one */
+    m.ticks = vt_log_ticks(); /* later than the announced time */
     bool taken = begin_one(&m, false);
     if (taken && m.pid)
         wait_for(&m, 0);
@@ -505,7 +505,7 @@ bool vt_snapshot_take(enum vt_snapshot_why why, uint32_t name) {
     return taken;
 }
 
-/* Makes room for a search on growth: the newer one sees more, and the program waits for the last one at its end. False:
+/* Kills a running search on growth, because a newer one sees more; at its end, the program waits for the last. False:
  * the running search cannot be replaced. */
 static bool replace_running(void) {
     if (!running.answer)
@@ -513,7 +513,7 @@ static bool replace_running(void) {
     if (running.why != VT_SNAPSHOT_GROWTH)
         return false;
     if (VT_SYS2(SYS_kill, running.pid, SIGKILL) < 0)
-        return false; /* the program dropped its rights, but the copy still has them */
+        return false; /* the program has dropped its rights; the copy has not */
     running.replaced = true;
     has_ended(&running, true);
     conclude(&running);

@@ -2,8 +2,8 @@
 /*
  * The targets of a snapshot of the owners: the live allocations.
  *
- * They are collected before the memory is copied. So the copy drops those that are no longer in its own live table:
- * another thread has freed them meanwhile, and their addresses may have been reused.
+ * They are collected before the memory is copied. So the copy drops targets that are no longer in its own live table:
+ * another thread has freed these meanwhile, and their addresses may have been reused.
  *
  * Called by snapshot.c.
  */
@@ -16,13 +16,13 @@
 
 struct gathering {
     struct vt_owners *w;
-    uint64_t newest; /* skipped; 0: none is */
+    uint64_t newest; /* the allocation to skip; 0: none */
     /* frameworks' blocks are collected first, then driver allocations without any block */
     bool blocks;
     uint32_t block_count, room;
 };
 
-/* Memory that a caching allocator or a CUDA library keeps by design belongs to it, whatever else points to it. */
+/* Memory that a caching allocator or a CUDA library keeps by design, whatever else points to it. */
 static bool is_kept_by_library(const struct vt_live *what) {
     return what->kind == VT_KIND_DEVICE && vt_stack_allocator(what->stack) != VT_ALLOCATOR_PROGRAM;
 }
@@ -89,7 +89,7 @@ void vt_targets_gather(struct vt_owners *w, uint64_t newest) {
     }
 }
 
-/* An allocation that was freed and made again by the same code has the same name. */
+/* An address that the same code freed and allocated again still has the same name. */
 static void note_live(const struct vt_live *what, void *data) {
     struct vt_owners_target *t = vt_owners_target_at(data, what->address);
     if (t && t->start == what->address && t->kind == what->kind && t->stack == what->stack)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When snapshots of the owners are taken (snapshot.c takes them): VRAMTRACE_SNAPSHOT.
+ * Decides when snapshots of the owners are taken, by VRAMTRACE_SNAPSHOT. (snapshot.c takes them.)
  *
- *   end      Python: by a function that the interpreter calls before it drops its objects (stack/python_end.c).
- *            Other programs: when exit begins, and, for verdicts, again after exit has destroyed the objects made
- *            since arming (exit.c). Both: in _exit, and before a context with live memory ends. In Python also as
+ *   end      In Python: by a function that the interpreter calls before it drops its objects (stack/python_end.c).
+ *            In other programs: when exit begins, and, for verdicts, again after exit has destroyed the objects made
+ *            since arming (exit.c). In both: in _exit, and before a context with live memory ends. In Python also as
  *            memory grows (state/growth_trigger.c), because local variables of main() are gone when Python ends. The
- *            program does not wait for these, and they use at most a share of its processor time.
- *   oom      When PyTorch reports a failed allocation, because it answers earlier refusals by freeing its cache. In
- *            other programs at the first refusal of each call site.
+ *            program does not wait for snapshots on growth, which use at most a share of its processor time.
+ *   oom      When PyTorch reports a failed allocation; after earlier refusals it still frees its cache and tries
+ *            again. In other programs at the first refusal of each call site.
  *   phase    At the end of each phase of that name.
  *   asked    `vramtrace snapshot` and vramtrace_snapshot(), always, unless snapshots are off.
  *
- * During an event, code only sets a bit in vt_tls.due; the work is done at the end of the event. Without a bit, an
- * event costs nothing more. At the end, the same memory is not searched twice: another snapshot is taken only if
- * something was allocated since the last one.
+ * During an event, code only sets a bit in vt_tls.due, and the work is done at the end of the event. If no bit is set,
+ * an event costs nothing more. At the end, the same memory is not searched twice: a snapshot is taken only if something
+ * was allocated since the last one.
  *
  * Called at the end of events (base/process.h), by exit.c, wrap_context.c and instrument/phase.c.
  */
@@ -32,23 +32,23 @@
 
 #define OOMS_MOST     3u
 #define CONTEXTS_MOST 3u
-#define PHASES_FIRST  8u         /* each of the first ones, then the 16th, 32nd, 64th ... */
-#define RANGES        16u        /* open at the same time; further ones are ignored */
+#define PHASES_FIRST  8u         /* each of the first phases, then the 16th, 32nd, 64th ... */
+#define RANGES        16u        /* ranges open at the same time; further ones are ignored */
 #define RISES_NS      300000000u /* on growth: processor time for all searches, plus ... */
 #define RISES_SHARE   32u        /* ... this share of the program's own: about 3 % */
-#define RISE_NS       10000000u  /* a search with less is not begun */
+#define RISE_NS       10000000u  /* with less time, no search is begun */
 #define STAND_NS      500000000u /* delay that copies may cause the program, plus ... */
 #define STAND_SHARE   64u        /* ... this share of the elapsed time */
 #define RISES_LOOK_MS 16u        /* between two checks whether a search is finished or may begin */
 #define SEEN_BITS     (1u << 19)
 
-static uint32_t ooms, contexts, phases; /* atomic: how many were taken */
-static uint32_t sites[OOMS_MOST];       /* atomic: their stacks */
+static uint32_t ooms, contexts, phases; /* atomic: snapshots taken */
+static uint32_t sites[OOMS_MOST];       /* atomic: stacks of refused allocations */
 static uint32_t framework;              /* atomic: a framework reports its failed allocations */
-static uint32_t taking;                 /* atomic: how many threads are taking one */
+static uint32_t taking;                 /* atomic: threads that are taking a snapshot */
 static uint32_t lived;                  /* atomic: something was live */
 static uint32_t grew;                   /* atomic: memory grew, and no search has begun since */
-static uint32_t ended;                  /* atomic: one was taken at the end */
+static uint32_t ended;                  /* atomic: a snapshot was taken at the end */
 static uint64_t began_ns;               /* atomic: when growth was first watched; 0: not yet */
 /* Hashes of the allocations that were live at the last snapshot at the end, one bit each. */
 static uint64_t seen[SEEN_BITS / 64];
@@ -92,14 +92,14 @@ static void note_new(const struct vt_live *what, void *data) {
     *(bool *)data = true;
 }
 
-/* Takes one if anything was allocated since the last one. */
+/* Takes a snapshot if anything was allocated since the last one at the end. */
 static bool take_if_new(void) {
     bool fresh = false;
     vt_live_each(note_new, &fresh);
     return fresh && take_snapshot(VT_SNAPSHOT_END, 0);
 }
 
-/* An interpreter that has ended, or is about to, takes its own snapshot. */
+/* False in a Python process after the interpreter's end, which has its own snapshot. */
 static bool may_look_at_end(void) {
     return is_on(VT_TRIGGER_END) && is_mine() &&
            (vt_python_state(NULL) != VT_PYTHON_ACTIVE || vt_python_lives());
@@ -133,8 +133,8 @@ uint64_t vt_triggers_python_ended(uint64_t *bytes) {
     return at_python_end.count;
 }
 
-/* Called by the interpreter. Memory that is unreachable now stays so, because the interpreter only drops objects from
- * here on. Memory that is freed after this is not live at the end, and not lost. */
+/* Called by the interpreter. Memory that is unreachable now stays unreachable, because from here on the interpreter
+ * only drops objects. Memory that is freed later is not live at the end, and so not lost. */
 static void note_python_end(void) {
     if (!is_mine())
         return;
@@ -150,15 +150,15 @@ static void note_python_end(void) {
 
 /* --- as memory grows --- */
 
-/* The processor time that the next search may use; 0: none may begin yet. Half of the remainder, so that another one
- * can begin meanwhile; but at least what it will need, because a search that is cut off costs as much and finds no
- * names. */
+/* The processor time that the next search may use; 0: no search may begin yet. It gets half of the remainder, so that
+ * another can begin meanwhile. But no search begins with too little time, because one that is cut off costs as much and
+ * finds no names. */
 static uint64_t left_for_rise(void) {
     struct vt_snapshot_cost cost = vt_snapshot_cost();
     uint64_t most = RISES_NS + vt_sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / RISES_SHARE,
              age = vt_sys_clock_ns(CLOCK_MONOTONIC) - vt_get(&began_ns),
              needed = cost.search > RISE_NS ? cost.search : RISE_NS;
-    /* The estimate for the first copy is uncertain, so it may use twice as much. */
+    /* The first copy's estimate is uncertain, so that copy may cost twice as much. */
     if (cost.stood + cost.next > (cost.stood ? STAND_NS : 2 * STAND_NS) + age / STAND_SHARE ||
         cost.spent + 2 * needed > most)
         return 0;
@@ -169,7 +169,7 @@ static uint64_t left_for_rise(void) {
 static void follow_growth(void) {
     if (!is_mine())
         return;
-    /* before this event: the program does not have the address yet that this event returns */
+    /* before this event: the program does not yet have the address that this event returns */
     uint64_t now = vt_tls.entered;
     unsigned state = vt_snapshot_finish(false);
     if (state & VT_SNAPSHOT_LOST)
@@ -178,8 +178,7 @@ static void follow_growth(void) {
     if (most_ns && vt_python_lives() && !vt_python_is_ending() && is_on(VT_TRIGGER_END) &&
         !vt_log_is_at_bound()) {
         bool begun = vt_snapshot_begin(VT_SNAPSHOT_GROWTH, 0, now, most_ns);
-        if (begun ||
-            !(state & VT_SNAPSHOT_RUNNING)) { /* otherwise when the running one is finished */
+        if (begun || !(state & VT_SNAPSHOT_RUNNING)) { /* else wait for the running search */
             vt_put(&grew, 0);
             vt_growth_trigger_reset();
         }
@@ -189,8 +188,8 @@ static void follow_growth(void) {
         vt_log_look_within(RISES_LOOK_MS);
 }
 
-/* Whether daemon threads of an interpreter that has ended still run. Its memory is freed, so they may crash, and the
- * longer the process takes to end, the more often (CPython's own bug). */
+/* Whether daemon threads of an ended interpreter still run. They use its freed memory (a CPython bug), and the longer
+ * the process takes to end, the more likely they crash. */
 static bool is_in_haste(void) {
     struct stat threads = {.st_nlink = 0};
     return vt_python_state(NULL) == VT_PYTHON_ACTIVE && !vt_python_lives() &&
@@ -206,7 +205,7 @@ void vt_triggers_finish(void) {
     }
 }
 
-/* Called by the interpreter soon after a check. */
+/* Called by the interpreter soon after look_around(). */
 static void python_calls(void) {
     uint8_t due = vt_tls.due;
     if (!is_mine() || !vt_python_wants_lines())
@@ -232,8 +231,8 @@ static bool is_in_python_end(void) {
     return found;
 }
 
-/* Detects that an embedding program continues after Python ended: an event that comes neither from Python's end nor
- * from the process's. */
+/* Detects that an embedding program continues after Python ended: an event occurs outside Python's end and the
+ * process's end. */
 static void look_whether_it_goes_on(void) {
     void *frames[64];
     size_t n = vt_stack_raw(frames, sizeof frames / sizeof frames[0]);
@@ -361,7 +360,7 @@ bool vt_triggers_request(const char *name, uint32_t bytes) {
 }
 
 static void answer_request(void) {
-    /* While another snapshot is being taken, a later event answers. */
+    /* If another snapshot is being taken, a later event answers. */
     if (!vt_get(&taking) && vt_log_asked_take())
         vt_log_asked_done(vt_triggers_request("", 0));
 }
@@ -388,7 +387,7 @@ void vt_triggers_run(void) {
     vt_tls.due = 0;
 }
 
-/* In a forked child, only the forking thread exists, and the parent's snapshots are not the child's. */
+/* A forked child has only the forking thread, and none of the parent's snapshots. */
 void vt_triggers_forked(void) {
     ooms = contexts = phases = lived = taking = grew = ended = 0;
     began_ns = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records the files mapped into the process, so that the analyzer can later turn addresses into names, also on another
+ * Records the files mapped into the process, so that the analyzer can later turn addresses into names, even on another
  * machine. Called by stack.c for a new stack, because only a new stack can have new addresses.
  */
 #define _GNU_SOURCE
@@ -19,11 +19,11 @@ struct scan {
     struct vt_thread *thread;
     const uintptr_t *frames; /* of the current event's stack */
     size_t n;
-    uint64_t entered, now; /* before that event's stamp, and after it */
+    uint64_t entered, now; /* times before and after that event's stamp */
     bool first;
 };
 
-/* A written module, and since when it is known to be mapped. */
+/* A written module, and the time from which it is known to be mapped. */
 struct known {
     uint64_t hash, ticks;
 };
@@ -31,9 +31,9 @@ struct known {
 /* Protected by the loader's lock: */
 static struct known known[KNOWN_MAX]; /* open addressing */
 static unsigned long long seen_adds, seen_subs;
-static uint64_t newest;  /* the largest of these ticks */
-static bool all_written; /* none lacked space */
-static uint32_t writing; /* atomic: a thread is in there although the lock is not available */
+static uint64_t newest;  /* the largest `ticks` in `known` */
+static bool all_written; /* no module lacked space */
+static uint32_t writing; /* atomic: a thread writes modules without the lock */
 
 /* Finds the GNU build id in the object's notes. Returns its length; 0: none. */
 static uint32_t build_id_of(const struct dl_phdr_info *info, const unsigned char **id) {
@@ -64,7 +64,7 @@ static uint64_t hash_of(uint64_t start, uint64_t end, const char *path) {
     return h | 1;
 }
 
-/* The slot of a hash among the written ones, or the free one where it belongs. NULL: the table is full. */
+/* The slot that has the hash, or the free one where it belongs. NULL: the table is full. */
 static struct known *place_of(uint64_t hash) {
     for (uint32_t i = 0; i < 64; i++) {
         struct known *slot = &known[((hash >> 20) + i) & (KNOWN_MAX - 1)];
@@ -74,8 +74,8 @@ static struct known *place_of(uint64_t hash) {
     return NULL;
 }
 
-/* A module in the event's stack was mapped at the event. Any other is mapped now; another one may have been there
- * before. */
+/* A module in the event's stack was mapped at the event. Any other is known to be mapped now, but its address may have
+ * belonged to another module before. */
 static uint64_t there_since(const struct scan *scan, const struct vt_elf *e) {
     for (size_t i = 0; i < scan->n; i++)
         if (scan->frames[i] - e->start < e->end - e->start)
@@ -99,8 +99,8 @@ static bool write_module(struct scan *scan, const struct vt_elf *e, uint64_t wor
 
 static char path_buffer[PATH_BYTES_MAX]; /* under the loader's lock */
 
-/* The absolute path. The loader's name (dlopen("./plugin.so")) may be relative to a folder that the program leaves, or
- * that differs where the analyzer runs. The vDSO has a name and no path. */
+/* The absolute path. The loader's name (dlopen("./plugin.so")) may be relative to a folder that the program leaves
+ * later, or that is not the analyzer's. The vDSO has a name but no path. */
 static const char *path_from_root(const char *path) {
     if (*path == '/' || !strchr(path, '/'))
         return path;
@@ -121,7 +121,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
         if (all_written && info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs &&
             newest <= scan->entered)
             return 1;
-        /* An unloaded module may return at the same address: forget all modules, so that it is written again. */
+        /* An unloaded module may return at the same address: forget all modules, so that the module is written
+         * again. */
         if (info->dlpi_subs != seen_subs) {
             memset(known, 0, sizeof known);
             vt_library_forget();
@@ -130,7 +131,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
         seen_subs = info->dlpi_subs;
         all_written = true;
     }
-    if (scan->first) /* under the lock: modules may have changed while we waited for it */
+    if (scan->first) /* read under the lock: modules may have changed while we waited for it */
         scan->now = vt_log_ticks();
     const char *path = info->dlpi_name;
     if (scan->first && (!path || !*path)) /* the program itself has no name here */

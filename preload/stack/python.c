@@ -6,10 +6,10 @@
  *
  * Why this is safe: a thread inside one of our wrappers runs no Python code until the wrapper returns. So its frames,
  * their code objects and the objects' strings neither move nor change; other threads only read them. Only our
- * assumptions about the structures can be wrong. So the version is known or publishes its own offsets; the code type's
- * member table must agree (python_layout.c); the first walk uses reads that cannot fault; and every frame's code
- * object must have the code type. If any of these fails, Python frames are off for good, and the report gives the
- * reason.
+ * assumptions about the structures can be wrong. So we check them: the version is known or publishes its own offsets;
+ * the code type's member table must agree (python_layout.c); the first walk uses reads that cannot fault; and every
+ * frame's code object must have the code type. If any of these fails, Python frames are off for good, and the report
+ * gives the reason.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,7 +28,7 @@
 #define MOST_STATES       1024u
 
 static int state = VT_PYTHON_ABSENT; /* enum vt_python_state; published last */
-static int searching;                /* claimed by the searching thread */
+static int searching;                /* set by the searching thread */
 static unsigned searches;
 static unsigned long long libraries_seen;
 static int walked_once; /* a walk with careful reads succeeded */
@@ -79,7 +79,7 @@ void vt_python_resolve(void) {
                 refuse(why);
             }
         }
-        /* Clears the error of our failed look-ups, which the program's next dlerror() must not return. */
+        /* The program's next dlerror() must not return the error of our failed look-ups. */
         vt_libc_dlerror_clear();
     }
     vt_publish(&searching, 0);
@@ -168,11 +168,11 @@ ALWAYS_INLINE uint64_t text_tail(struct walk *w, const struct vt_pylayout *at, u
     return word(w, text + at->text_ascii + (length > 8 ? length - 8 : 0)) ^ length << 48;
 }
 
-/* Identifies a code object. From 3.12 on each has its own number, until 2^32 were made. Before that we combine its name
+/* Identifies a code object. From 3.12 on, each of the first 2^32 has its own number. Before 3.12, we combine its name
  * (address and hash; the hash exists because code names are interned), its qualified name and file (address and end),
- * its line table (address, length, start) and its first line. The address alone gives the wrong function in half of all
- * captures while code objects come and go. Without the file's text, two methods with the same name, line and size are
- * mixed up if their files' names were made at the same address. */
+ * its line table (address, length, start) and its first line. By the address alone, half of all captures showed the
+ * wrong function while code objects came and went. Without the file's text, we would mix up two methods with the same
+ * name, line and size whose files' names were made at the same address. */
 ALWAYS_INLINE uint64_t tag_of(struct walk *w, const struct vt_pylayout *at, uintptr_t code) {
     uint64_t first_line = half(w, code + at->first_line);
     if (at->version) {
@@ -197,7 +197,7 @@ ALWAYS_INLINE uint64_t tag_of(struct walk *w, const struct vt_pylayout *at, uint
     return h ^ h >> 29;
 }
 
-/* Adds a frame. False: no space. Skips everything but code objects (None, a trampoline). */
+/* Adds a frame. False: no space. Skips objects that are not code (None, a trampoline). */
 ALWAYS_INLINE bool add(struct walk *w, const struct vt_pylayout *at, uintptr_t code,
                        uint32_t lasti) {
     if (w->frames == VT_PYTHON_FRAMES)
@@ -316,7 +316,7 @@ ALWAYS_INLINE bool walk_shims(struct walk *w, const struct vt_pylayout *at, uint
     return frame == 0 && past == 0 && !w->fault;
 }
 
-/* False: not all of it was read. */
+/* False: the chain was not read to its end. */
 ALWAYS_INLINE bool walk_chain(struct walk *w, uintptr_t thread) {
     const struct vt_pylayout *at = &vt_pyimage.at;
     switch ((enum vt_pychain)at->chain) {
@@ -330,7 +330,7 @@ ALWAYS_INLINE bool walk_chain(struct walk *w, uintptr_t thread) {
     return false;
 }
 
-/* The first walks, until one succeeds. An unexpected structure turns Python frames off. */
+/* Walks with safe reads, until one walk succeeds. An unexpected structure turns Python frames off. */
 static __attribute__((noinline)) bool walk_carefully(struct walk *w, uintptr_t thread) {
     w->careful = true;
     bool whole = walk_chain(w, thread);
@@ -346,8 +346,8 @@ static __attribute__((noinline)) bool walk_carefully(struct walk *w, uintptr_t t
 }
 
 /* 3.8 to 3.11 with sub-interpreters: the interpreter only returns the thread's first state, but the frames may belong
- * to another. This searches all states of this thread, newest interpreter first, and takes the innermost. Other threads
- * may make and delete states meanwhile, so every read is careful; this thread's states stay. */
+ * to another. We search all states of this thread, newest interpreter first, and take the innermost. Other threads may
+ * make and delete their states meanwhile, so every read is careful; this thread's states stay. */
 static __attribute__((noinline)) uintptr_t innermost_state(uintptr_t first, uintptr_t interpreter) {
     const struct vt_pylayout *at = &vt_pyimage.at;
     uintptr_t best = first, best_anchor = UINTPTR_MAX;

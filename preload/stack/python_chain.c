@@ -4,14 +4,14 @@
  * stack.c calls this; the frames' names are read only when a stack is new (python.c, python_code.c).
  *
  * A frame is the same when its address, the one before it, its code object, its instruction and its owner are the
- * same. All frames are compared, from the innermost on: an unchanged one proves nothing about its callers, because the
- * same address, code and instruction recur under another line. Changed frames are read again; each frame's hash
- * includes its caller's, so the unchanged outer part keeps its hashes.
+ * same. We compare all frames, from the innermost on: an unchanged frame proves nothing about its callers, because the
+ * same address, code and instruction recur when the caller is at another line. We read changed frames again. Each
+ * frame's hash includes its caller's, so the unchanged outer part keeps its hashes.
  *
  * A code object's address does not identify it: another one may be made where one was freed. So we replace the code
  * type's deallocation function by one that counts and then calls the interpreter's. While the count is unchanged, an
- * address means the same code object, and nothing of it needs reading. When it changes, everything is read again, and
- * code objects are distinguished by their contents (vt_python_tag); likewise if that function cannot be replaced.
+ * address means the same code object, which we need not read. When the count changes, or if the function cannot be
+ * replaced, we read everything again, and distinguish code objects by their contents (vt_python_tag).
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -29,7 +29,7 @@ static void (**freeing)(void *); /* the code type's slot; NULL: not replaced */
 static void (*next_freeing)(void *);
 static uint64_t freed; /* atomic */
 
-/* Counts before the address can be reused. */
+/* Counts first, before the address can be reused. */
 static void count_freed(void *code) {
     vt_add(&freed, 1);
     next_freeing(code);
@@ -47,7 +47,7 @@ void vt_python_watch_code(void) {
         !vt_python_peek(name, type.name, sizeof name) || memcmp(name, "code", sizeof name) != 0 ||
         type.freeing < image->text.start || type.freeing >= image->text.end)
         return;
-    /* Tests whether we may write there: the kernel writes the value that is there already. */
+    /* Tests whether the slot is writable: the kernel writes its present value. */
     struct iovec from = {&type.freeing, sizeof type.freeing},
                  to = {(void *)at, sizeof type.freeing};
     if (VT_SYS6(SYS_process_vm_writev, VT_SYS0(SYS_getpid), &from, 1, &to, 1, 0) !=
@@ -58,7 +58,7 @@ void vt_python_watch_code(void) {
     vt_publish(&freeing, (void (**)(void *))at);
 }
 
-/* While the count is the same, an address means the same code object. 0: unknown. */
+/* The count of freed code objects; while it is the same, an address means the same code object. 0: unknown. */
 static uint64_t count_now(void) {
     void (**place)(void *) = vt_see(&freeing);
     return place != NULL && vt_get(place) == count_freed ? vt_get(&freed) + 1 : 0;
@@ -78,7 +78,7 @@ ALWAYS_INLINE bool plausible(uintptr_t p) {
 
 enum { OWNED_BY_GENERATOR = 1, OWNED_BY_C_FRAME = 3, OWNERS = 8 };
 
-/* `chain` is constant in each of the copies that the compiler makes of this. */
+/* `chain` is constant in each of the copies that the compiler makes of this function. */
 ALWAYS_INLINE uintptr_t innermost(enum vt_pychain chain, const struct vt_pylayout *at,
                                   uintptr_t thread) {
     if (chain == VT_CHAIN_OBJECTS || at->state_cframe == 0)
@@ -166,7 +166,7 @@ struct offsets {
     uintptr_t previous, code, instruction, owner, entry;
 };
 
-/* Whether a frame is unchanged, with its caller's frame at `outer`. */
+/* Whether a frame is unchanged; `outer` is its caller's frame. */
 ALWAYS_INLINE bool is_unchanged(enum vt_pychain chain, const struct offsets *at,
                                 const struct vt_pystep *s, uintptr_t outer) {
     uintptr_t frame = s->frame;
@@ -184,7 +184,7 @@ ALWAYS_INLINE bool is_unchanged(enum vt_pychain chain, const struct offsets *at,
         changed |= *(const uint8_t *)(frame + at->owner) ^ s->owner;
     if (VT_LIKELY(s->is_code))
         return !(changed | within);
-    /* The end of a loop has no code; any other word may have become the address of a code object. */
+    /* The end of a loop has no code. In any other step, the word may have become the address of a code object. */
     return !changed && ((chain == VT_CHAIN_SHIM && (s->owner & 0xff) >= OWNED_BY_C_FRAME) ||
                         (!within && !is_code(s->code)));
 }
@@ -202,8 +202,8 @@ ALWAYS_INLINE uint32_t first_changed(enum vt_pychain chain, const struct vt_pyst
     return is_unchanged(chain, &at, s, 0) ? 0 : 1;
 }
 
-/* Follows the chain until the rest of it is unchanged: keeps that, and puts the changed steps behind it. False: it is
- * too long, or not as expected. */
+/* Follows the chain until the rest of it is unchanged; keeps the rest, and appends the changed steps. False: the chain
+ * is too long, or not as expected. */
 ALWAYS_INLINE bool follow(enum vt_pychain chain, struct vt_pylast *last, uintptr_t frame) {
     const struct vt_pylayout *at = &vt_pyimage.at;
     struct vt_pystep *step = last->step;
@@ -216,14 +216,14 @@ ALWAYS_INLINE bool follow(enum vt_pychain chain, struct vt_pylast *last, uintptr
                 kept = from;
                 break;
             }
-            /* Step i has changed, so the steps within it have another caller. */
+            /* Step i has changed, so the steps inside it have another caller. */
             i = changed - 1;
             uint32_t moved = from - changed;
             if (free_from < from + moved)
                 return false;
             free_from -= moved;
             memmove(&step[free_from], &step[i + 1], moved * sizeof *step);
-            last->n = i; /* the steps further in are consumed */
+            last->n = i; /* the inner steps are consumed */
             frame = step[i].frame;
         }
         if (free_from == 0 || !plausible(frame))
@@ -243,7 +243,7 @@ ALWAYS_INLINE bool follow(enum vt_pychain chain, struct vt_pylast *last, uintptr
     return last->n == 0 || step[last->n - 1].frames <= VT_PYTHON_FRAMES;
 }
 
-/* For a chain that is too long to keep, or may be broken: reads its innermost frames. */
+/* Reads the innermost frames of a chain that is too long to keep, or may be broken. */
 VT_COLD static __attribute__((noinline)) uint64_t read_all(struct vt_pystack *stack) {
     uint64_t h = HASH_0;
     uint32_t n = vt_python_capture(stack);

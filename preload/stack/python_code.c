@@ -9,7 +9,7 @@
 #include "python_layout.h"
 #include "vramtrace/text.h"
 
-/* A line table in bytes; a function with a million lines has a smaller one. */
+/* Bytes of a line table; a function with a million lines has a smaller one. */
 #define LONGEST_TABLE (16u << 20)
 #define LONGEST_TEXT  (1u << 20)
 
@@ -32,7 +32,7 @@ bool vt_python_text(uintptr_t text, char *to, uint32_t room, uint32_t *bytes) {
     bool compact = state >> 5 & 1, ascii = state >> 6 & 1;
     if ((kind != 1 && kind != 2 && kind != 4) || length > LONGEST_TEXT)
         return false;
-    /* A subclass of str has its characters elsewhere. */
+    /* A subclass of str only points to its characters. */
     uintptr_t data = !compact ? word(text + at->text_compact)
                               : text + (ascii ? at->text_ascii : at->text_compact);
     if (data == 0)

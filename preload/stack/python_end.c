@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Detects the end of a Python program while its objects still exist. An exit handler of the C library is too late: the
- * interpreter has dropped them by then.
+ * Detects the end of a Python program while its objects still exist. An exit handler of the C library runs too late: by
+ * then the interpreter has dropped the objects.
  *
- * Python's own module `atexit` calls at the right moment: after the program's last statement and its threads, before
- * anything is dropped. But registering there takes the GIL, and a thread in one of our wrappers must not wait for it.
- * So we add a pending call, which takes no GIL; the interpreter makes it on its main thread between two bytecodes, at
- * the latest before it runs the functions of `atexit`, and the call registers us. It calls only C functions of
- * `atexit`: none of the program's code runs.
+ * Python's own module `atexit` calls its functions at the right moment: after the program's last statement and its
+ * threads, before anything is dropped. But registering there takes the GIL, and a thread in one of our wrappers must
+ * not wait for it. So we add a pending call, which takes no GIL. The interpreter makes the call on its main thread
+ * between two bytecodes, at the latest before it runs the functions of `atexit`, and the call registers our function.
+ * It calls only C functions of `atexit`, so none of the program's code runs.
  *
  * `atexit` calls the last function first. Ours must be called before the program's functions, to see which memory they
- * will free, so it is registered again whenever others were added. The same count shows when the program has cleared
- * the list. Removing the old entry would compare it with the program's objects, which may run their code; so it stays,
- * and its call finds nothing new.
+ * will free, so we register it again whenever others were added. The number of functions, which shows this, also shows
+ * when the program has cleared the list. To remove our old entry, Python would compare it with the program's objects,
+ * which may run their code; so it stays, and its call does nothing new.
  *
  * The functions of `atexit` may also be called, or dropped, without an end: `atexit._run_exitfuncs()`, `_clear()`. In
- * the first case Python code is running and the interpreter's end is not on the stack, and ours does nothing. Our
- * function holds a capsule, whose destructor reports that the list has dropped it; then it is registered again. A
- * subinterpreter may end at any time: only the main one's end is watched. A program that embeds Python continues after
- * Py_FinalizeEx; Py_AtExit reports that.
+ * the first case, Python code is running and the interpreter's end is not on the stack, so our function does nothing.
+ * It holds a capsule, whose destructor reports that the list has dropped the function; then we register it again. A
+ * subinterpreter may end at any time, so we watch only the main interpreter's end. A program that embeds Python
+ * continues after Py_FinalizeEx; Py_AtExit reports that.
  *
  * Called by snapshot/triggers.c.
  */
@@ -29,9 +29,9 @@
 #include "python.h"
 #include "python_layout.h"
 
-/* Our pending calls that may wait at the same time; there are 32 places. */
+/* How many of our pending calls may wait at the same time; CPython has 32 places. */
 #define CALLS_MOST      4u
-#define LOOKS_PER_CALL  16u /* if one has waited for this many checks, another is added */
+#define LOOKS_PER_CALL  16u /* if a call has waited for this many checks, add another one */
 #define REGISTERED_MOST 64u
 #define FINISHING_38    600u /* offset of _PyRuntime.ceval.pending.finishing in CPython 3.8 */
 
@@ -39,12 +39,12 @@ static void (*at_end)(void);       /* atomic */
 static void (*at_call)(void);      /* atomic */
 static void (*at_all_ended)(void); /* atomic */
 static bool (*in_end)(void);       /* atomic */
-static uint32_t waiting;           /* atomic: pending calls that were added and not made yet */
-static uint32_t looks;             /* atomic: checks since the last one was added */
+static uint32_t waiting;           /* atomic: pending calls added and not made yet */
+static uint32_t looks;             /* atomic: checks since the last call was added */
 /* With the GIL held: the number of functions in `atexit` after our last registration; -1: unknown. */
 static long registered = -1;
 static unsigned registrations; /* since the interpreter's start */
-static bool ending;            /* atomic: we were called, and not registered again since */
+static bool ending;            /* atomic: our function was called, and not registered again since */
 static uint32_t ended;         /* atomic: Python has ended, and was not started again since */
 
 static void add_pending(uint32_t now);
@@ -58,9 +58,9 @@ struct method {
 };
 #define METH_NOARGS 4
 
-/* The other threads have waited for the GIL meanwhile, for longer than usual. A thread that requested it in vain, and
- * requests it again just after the interpreter has ended, crashes in CPython 3.10 (it withdraws its request from freed
- * memory). So each gets its turn first, as it would have without us. */
+/* Other threads have now waited for the GIL longer than usual. In CPython 3.10, a thread whose request for the GIL
+ * timed out, and that requests it again just after the interpreter's end, crashes (it withdraws its request from freed
+ * memory). So we let each thread run first, as it would have without us. */
 static void let_others_run(const struct vt_pycalls *py) {
     py->PyEval_RestoreThread(py->PyEval_SaveThread());
 }
@@ -68,7 +68,7 @@ static void let_others_run(const struct vt_pycalls *py) {
 static void *ends(void *self, void *arguments) {
     (void)self, (void)arguments;
     const struct vt_pycalls *py = &vt_pyimage.calls;
-    /* Python code is running: it called the functions of `atexit`, or sys.exit() below a call from C, such as
+    /* Python code is running: it called the functions of `atexit`, or it called sys.exit() below a call from C, such as
      * PyRun_SimpleString. */
     if (py->PyEval_GetGlobals() && !vt_get(&in_end)())
         return py->PyLong_FromLong(0);
@@ -94,9 +94,8 @@ bool vt_python_is_like(const void *object, const void *other) {
            memcmp((const char *)object + type, (const char *)other + type, sizeof(void *)) == 0;
 }
 
-/* A function of the module `atexit`. The module is loaded in nearly every program; PyImport_ImportModule would call the
- * program's own __import__. If the program has replaced the module or the function, that is its own code, and is not
- * called. */
+/* Finds a function of the module `atexit`, which nearly every program has loaded; PyImport_ImportModule would call the
+ * program's own __import__. If the program has replaced the module or the function, we must not call it. */
 static void *function_of(const struct vt_pycalls *py, const char *name) {
     void *modules = py->PyImport_GetModuleDict();
     void *module = modules ? py->PyDict_GetItemString(modules, "atexit") : NULL;
@@ -119,7 +118,7 @@ static void *function_of(const struct vt_pycalls *py, const char *name) {
     return found;
 }
 
-/* The destructor of the capsule that our function holds. At the interpreter's end it is too late to register. */
+/* The destructor of the capsule that our function holds. At the interpreter's end, it is too late to register again. */
 static void dropped(void *capsule) {
     (void)capsule;
     if (vt_get(&ending) || !vt_python_lives())
@@ -175,7 +174,7 @@ static void add(const struct vt_pycalls *py) {
     if (function)
         py->Py_DecRef(function);
     py->PyErr_Clear();
-    if (!watches_all) /* each start of Python calls it once */
+    if (!watches_all) /* Py_AtExit's functions are called once per start of Python */
         watches_all = py->Py_AtExit(all_ended) == 0;
     registrations++;
     vt_put(&ending, false);
@@ -189,7 +188,7 @@ static int in_interpreter(void *unused) {
     int saved_errno = errno;
     vt_put(&waiting, 0);
     vt_put(&looks, 0);
-    /* A destructor that runs while the interpreter shuts down also makes pending calls. */
+    /* Destructors during the interpreter's shutdown also make pending calls. */
     if (!vt_python_lives() || !is_main_interpreter())
         return 0;
     vt_put(&ended, 0);
@@ -205,8 +204,8 @@ static int in_interpreter(void *unused) {
     return 0;
 }
 
-/* CPython 3.8 prints an error when a call is added after its last pending calls were made; later versions keep the call
- * and never make it. */
+/* If a call is added after the last pending calls were made, CPython 3.8 prints an error; later versions never make the
+ * call. */
 static bool is_finishing(void) {
     int finishing = 1;
     if (vt_pyimage.at.minor != 8)
@@ -220,7 +219,7 @@ static void add_pending(uint32_t now) {
     const struct vt_pyimage *image = &vt_pyimage;
     if (is_finishing() || !vt_claim(&waiting, now, now + 1))
         return;
-    /* A handler that re-entered here would wait for a lock that its own thread holds. */
+    /* A signal handler that re-entered this function would wait for its own thread's lock. */
     uint64_t held = vt_sys_hold_signals();
     if ((image->add_pending_to
              ? image->add_pending_to(image->main_interpreter(), in_interpreter, NULL)

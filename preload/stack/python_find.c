@@ -16,13 +16,13 @@
 
 struct vt_pyimage vt_pyimage;
 
-/* Whether the running program is an interpreter, by its name. Then all of its code is the interpreter's. */
+/* Whether the program is an interpreter, by its name. If so, all of its code is the interpreter's. */
 static bool program_is_python(void) {
     char path[1024];
     return vt_library_is_python(vt_process_program(path, sizeof path));
 }
 
-/* The handle for symbol look-ups: everywhere, or a libpython that was opened privately. */
+/* The handle for symbol look-ups: the global scope, or a libpython that was opened privately. */
 static void *handle_of_interpreter(void) {
     if (vt_libc_dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState") != NULL)
         return RTLD_DEFAULT;
@@ -61,7 +61,7 @@ static void pin(const char *path) {
         (void)vt_libc_dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* Finds the interpreter's code. In a program that embeds it, that is the range of its functions. */
+/* Finds the interpreter's code. In a program that embeds Python, this is the range of Python's functions. */
 static void find_code(struct vt_pyimage *image, const void *inside) {
     static const char *const prefixes[] = {"Py", "_Py"};
     struct vt_elf object;
@@ -77,7 +77,7 @@ static void find_code(struct vt_pyimage *image, const void *inside) {
     vt_elf_function(&object, "Py_FinalizeEx", &image->ends[1]);
 }
 
-/* All or none: if one is missing, Py_AddPendingCall counts as absent. */
+/* Finds all or none: if a function is missing, Py_AddPendingCall counts as absent. */
 static void find_calls(void *handle, struct vt_pycalls *calls) {
     bool all = true;
     void *found;

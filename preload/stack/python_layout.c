@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of a CPython of a given minor version. From 3.13 on, the interpreter publishes the layout of its frames
- * (_Py_DebugOffsets, at the start of _PyRuntime); python_layout.def has the other numbers. Either way the result is
- * compared with the code type's member table, so that a build with other structures is refused and not misread.
+ * The layout of a given minor version of CPython. From 3.13 on, the interpreter publishes the layout of its frames
+ * (_Py_DebugOffsets, at the start of _PyRuntime); python_layout.def has the other numbers. In both cases we compare the
+ * result with the code type's member table, so that we refuse a build with other structures instead of misreading it.
  *
  * python_find.c calls this, once.
  */
@@ -20,7 +20,7 @@
 #define PUBLISHES 13u
 #define OBJECTS   14u /* the newest version whose objects are known */
 
-/* A number of the table: the position where it is published. */
+/* Marks a number in the table as the position where the offset is published. */
 #define PUBLISHED (1u << 31)
 #define AT(n)     (PUBLISHED | (n))
 
@@ -36,12 +36,12 @@ static const struct {
 #define COOKIE          "xdebugpy"
 #define PUBLISHED_BYTES 768u
 #define MOST_OFFSET     (1u << 20) /* no structure is that large */
-/* Offset of the lists in the collector's state. Up to 3.14.4 there are one young and two old ones; from 3.14.5 on,
- * three generations as before. */
+/* Offset of the lists in the collector's state. 3.14 up to 3.14.4 has one young and two old lists; 3.14.5 has three
+ * generations again. */
 #define GENERATIONS     24u
 
 bool vt_python_readable(uintptr_t address, size_t bytes) {
-    /* The call takes NULL as "no set", and beyond the user half the sum below would wrap. */
+    /* The system call takes NULL as "no set", and above the user's half of the addresses the sum below would wrap. */
     const uintptr_t first = 4096, past = VT_MACHINE_ADDRESSES;
     if (address < first || address >= past || bytes > past - address || vt_get(&vt_sys_sealed))
         return false;
@@ -52,13 +52,13 @@ bool vt_python_readable(uintptr_t address, size_t bytes) {
 }
 
 bool vt_python_peek(void *to, uintptr_t address, size_t bytes) {
-    if (vt_get(&vt_sys_sealed)) /* system calls are not allowed, so readability is unknown */
+    if (vt_get(&vt_sys_sealed)) /* system calls are forbidden, so readability is unknown */
         return false;
     struct iovec local = {to, bytes}, remote = {(void *)address, bytes};
     long pid = VT_SYS0(SYS_getpid);
     if (VT_SYS6(SYS_process_vm_readv, pid, &local, 1, &remote, 1, 0) == (long)bytes)
         return true;
-    /* If the call is refused altogether (seccomp, hardened kernels), use another. */
+    /* If the system refuses this call for any memory (seccomp, hardened kernels), use another. */
     uintptr_t own = (uintptr_t)&local;
     struct iovec self = {(void *)own, 1};
     char byte;
@@ -77,7 +77,7 @@ static uint64_t word_at(const unsigned char *bytes, size_t offset) {
     return v;
 }
 
-/* Takes the table's numbers, and those that the interpreter publishes. False: a number is impossibly large. */
+/* Takes the table's numbers, and published numbers for AT. False: a number is impossibly large. */
 static bool set_fields(struct vt_pylayout *at, const unsigned char *published) {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         uint32_t value = fields[i].at[at->minor - OLDEST];
@@ -107,7 +107,7 @@ static const char *read_published(struct vt_pylayout *at, uintptr_t runtime) {
                "yet";
     if (!set_fields(at, o))
         return "its table of offsets is not as expected";
-    /* Not published: derived from neighbours in the same structures. */
+    /* These are not published, but derived from neighbours in the same structures. */
     at->version = at->first_line + 24;
     at->first_traceable = at->bytecode - 16;
     at->text_hash = at->text_length + 8;

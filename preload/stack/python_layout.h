@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a thread's frames are linked; this determines where one call of the interpreter's loop ends. */
+/* How a thread's frames are linked, which determines where a call of the interpreter's loop ends. */
 enum vt_pychain {
     VT_CHAIN_OBJECTS, /* 3.8-3.10: frame objects, one per call of the loop */
     VT_CHAIN_ENTRY,   /* 3.11: frames; a call's last has is_entry; one _PyCFrame per call */
@@ -33,14 +33,14 @@ enum vt_pymanaged {
     VT_PYMANAGED_INLINE, /* 3.13 on: at -24 the dict; the values follow the object */
 };
 
-/* A version's layout. The other fields are offsets in bytes; a field that a version lacks is 0 and unused. */
+/* A version's layout. FIELDs are offsets in bytes; a field that a version lacks is 0 and unused. */
 struct vt_pylayout {
     uint8_t minor;
     uint8_t chain, lines, managed;
     bool anchors;       /* each call of the loop leaves a stack address in the chain */
     bool one_state;     /* 3.8-3.11: this_state() always returns the thread's first state */
     uint8_t lasti_unit; /* frame objects: bytes per unit of f_lasti */
-    bool objects;       /* also the fields that only pyobjects/ reads are known */
+    bool objects;       /* the fields that only pyobjects/ reads are also known */
 #define FIELD(name, ...) uint32_t name;
 #include "python_layout.def"
 #undef FIELD
@@ -87,10 +87,10 @@ struct vt_pyimage {
     void *(*this_state)(void); /* PyGILState_GetThisThreadState */
     void *(*newest_interpreter)(void);
     void *(*main_interpreter)(void);
-    void *(*this_interpreter)(void); /* of the thread that holds the GIL; NULL: unknown */
+    void *(*this_interpreter)(void); /* that of the thread that holds the GIL; NULL: unknown */
     /* 3.9-3.11, whose Py_AddPendingCall adds to the calling thread's interpreter; NULL: not exported */
     int (*add_pending_to)(void *interpreter, int (*function)(void *), void *data);
-    bool is_program; /* the program is the interpreter; else it is embedded */
+    bool is_program; /* the program is the interpreter; else it embeds one */
     struct vt_pycalls calls;
     struct vt_range text;    /* the interpreter's code */
     struct vt_range eval;    /* _PyEval_EvalFrameDefault; without anchors */
@@ -106,11 +106,11 @@ struct vt_pymember {
     uintptr_t flags, doc;
 };
 
-/* Copies `bytes` bytes from `address`, without faulting at a wrong address. True: all were copied. An interpreter's
- * structures are trusted only after such reads. About 2 us. */
+/* Copies `bytes` bytes from `address`, without faulting at a bad address. True: all were copied. We trust an
+ * interpreter's structures only after such reads. Takes about 2 us. */
 bool vt_python_peek(void *to, uintptr_t address, size_t bytes);
-/* Whether memory can be read in place until someone unmaps it. For memory that its owner is using at this moment, if it
- * is what it seems to be. Takes a sixth of the time. */
+/* Whether memory can be read in place until someone unmaps it. Only for memory that its owner is using now, if we have
+ * identified it correctly. Takes a sixth of vt_python_peek's time. */
 bool vt_python_readable(uintptr_t address, size_t bytes);
 
 /* Fills in `at` for a version. `runtime` is the address of _PyRuntime, or 0. Returns NULL, or the
@@ -121,14 +121,14 @@ const char *vt_python_layout(struct vt_pylayout *at, unsigned minor, uintptr_t r
  * a mismatch. */
 const char *vt_python_layout_check(const struct vt_pylayout *at, uintptr_t code_type);
 
-/* Whether frames may be read without checks: a first walk with safe reads succeeded. */
+/* Whether frames may be read without checks, because a first walk with safe reads succeeded. */
 bool vt_python_is_trusted(void);
 /* The calling thread's interpreter state. 0: the thread runs no Python, or Python is not running.
- * `others` is set when another interpreter's frames are further out on this thread. */
+ * `others` is set if another interpreter's frames are further out on this thread. */
 uintptr_t vt_python_own_state(bool *others);
 /* Identifies a code object, in addition to its address. */
 uint64_t vt_python_tag(uintptr_t code);
-/* Begins to count freed code objects (python_chain.c). Called once, when an interpreter was found. */
+/* Begins to count freed code objects (python_chain.c). Called once, when an interpreter is found. */
 void vt_python_watch_code(void);
 
 /* Whether two Python objects have the same type. False if one is missing. */
@@ -139,7 +139,8 @@ bool vt_python_text(uintptr_t text, char *to, uint32_t room, uint32_t *bytes);
 /* In a forked child: drops requests of the parent (python_end.c). */
 void vt_python_end_forked(void);
 
-/* Finds an interpreter and fills vt_pyimage. False: not found. `why` is set if one was found that cannot be read. */
+/* Finds an interpreter and fills vt_pyimage. False: not found. `why` is set if an interpreter was found but cannot be
+ * read. */
 bool vt_python_find(const char **why);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merges two stacks into one: the native frames, where each Python call is a loop inside the interpreter, and the
- * Python frames that those loops ran. stack.c calls this for a new stack.
+ * Merges two stacks into one: the native frames, including the interpreter's loop, and the Python frames that
+ * the loop ran. stack.c calls this for a new stack.
  *
- * A loop keeps an object on its C stack, the anchor, and the Python chain holds its address. The native frame that
- * contains the anchor is that loop, whatever its symbol, and even without one (some builds split the loop's function,
- * so that its symbol covers a thousandth of it). Python 3.8 and 3.9 leave no anchor. There, the frames whose return
- * address is in the loop's function are matched in order.
+ * A call of the loop keeps an object, the anchor, on its C stack, and the Python chain holds the anchor's address. The
+ * native frame that contains the anchor is that call, whatever its symbol, and even without one (some builds split the
+ * loop's function, so that its symbol covers a thousandth of it). Python 3.8 and 3.9 leave no anchor. For these, we
+ * match the frames whose return address is in the loop's function, in order.
  */
 #include "python.h"
 
@@ -27,7 +27,7 @@ static void put_native(struct merger *m, size_t i) {
     m->out[m->n++] = m->in->owns(address) ? address | VT_MERGED_INTERPRETER : address;
 }
 
-/* Whether the anchors are usable: all present, all on this stack, each further out than the previous one. */
+/* Whether the anchors are usable: all are present and on this stack, each further out than the previous one. */
 static bool anchors_hold(const struct vt_merge *in) {
     const struct vt_pystack *py = in->python;
     uint64_t before = 0;
@@ -66,7 +66,7 @@ size_t vt_python_merge(const struct vt_merge *in, uint64_t *out, bool *unordered
             loops_left = true;
         put_native(&m, i);
     }
-    /* The rest must belong to native frames beyond those that were kept; otherwise the two stacks do not match. */
+    /* The remaining groups must belong to native frames that were cut off; otherwise the two stacks do not match. */
     bool rest_is_outside = in->cut;
     if (can && !rest_is_outside && group + 1 == py->n_groups && in->n > 0)
         rest_is_outside = by_anchor && py->groups[group].anchor >= in->sp[in->n - 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source lines of Python code that is not in a file: a notebook's cell, typed input. They cannot be looked up
- * afterwards; Python's module `linecache` has them, from IPython or the interpreter.
+ * Source lines of Python code that is not in a file: a notebook's cell, typed input. They are lost after the process
+ * ends; while it runs, Python's module `linecache` has them, from IPython or the interpreter.
  *
  * Reading it takes the GIL. So a new stack (stack.c) only requests its lines, and a pending call (python_end.c) writes
  * them to the log.
@@ -14,7 +14,7 @@
 #include "python.h"
 #include "python_layout.h"
 
-#define WANTED_MOST 64u /* requests that wait at the same time; further lines are not recorded */
+#define WANTED_MOST 64u /* requests waiting at the same time; further lines are not recorded */
 #define FILE_BYTES  256u
 #define TEXT_BYTES  512u
 
@@ -53,7 +53,7 @@ bool vt_python_wants_lines(void) {
     return vt_get(&asked) != vt_get(&written);
 }
 
-/* The dict in `linecache`, with a reference. NULL: it is not loaded, or not Python's own. */
+/* The dict in `linecache`, with a reference. NULL: the module is not loaded, or not Python's own. */
 static void *find_cache(const struct vt_pycalls *py) {
     void *modules = py->PyImport_GetModuleDict();
     void *module = modules ? py->PyDict_GetItemString(modules, "linecache") : NULL;

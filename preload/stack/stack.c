@@ -2,17 +2,17 @@
 /*
  * Captures stacks; each distinct one gets a number and is written to the log.
  *
- * libunwind is opened privately (RTLD_LOCAL) at arming: a copy of our own, or else the system's. If we linked it, it
- * would enter the global scope with the preload and replace _Unwind_RaiseException and its relatives for every library
- * loaded later, C++ exceptions included.
+ * libunwind is opened privately (RTLD_LOCAL) at arming: our own copy, or else the system's. If we linked it, it would
+ * enter the global scope with the preload and replace _Unwind_RaiseException and related functions, and so C++
+ * exceptions, for every library loaded later.
  *
  * A number is a slot in one hash table of stack hashes, so two threads with the same stack get the same number without
- * communicating. A stack's record is in the log before the first event that names it. If its record is missing (the
- * disk was full), the reader takes the stack as unknown.
+ * communicating. A stack's record is in the log before the first event that names the stack. If the record is missing
+ * (the disk was full), the reader takes the stack as unknown.
  *
  * An exception to the record path's invariants: a new stack takes libunwind's cache lock and the loader's lock
- * (dl_iterate_phdr), for which it waits while another thread forks, and blocks signals meanwhile. A forked child avoids
- * them if they may stay locked (base/locks.h): a stack that needs libunwind is cut there.
+ * (dl_iterate_phdr). It waits for them while another thread forks, and blocks signals. A forked child avoids locks that
+ * may stay locked (base/locks.h): there, a stack that needs libunwind is cut.
  */
 #define _GNU_SOURCE
 #include "stack.h"
@@ -35,7 +35,7 @@
 #include "unwind_check.h"
 #endif
 
-/* Our own frames and a runtime's, which libunwind reports before the caller's. */
+/* Our own frames and a runtime's frames, which libunwind reports before the caller's. */
 #define OWN_FRAMES_MAX 48u
 
 /* Working memory for one stack. */
@@ -51,7 +51,7 @@ struct scratch {
     struct vt_pycode code;
 };
 
-/* Kept per thread, in struct vt_thread's `stack`. */
+/* Kept per thread, in vt_thread.stack. */
 struct kept {
     struct vt_pystack python; /* the Python frames of a new stack */
     struct vt_pylast chain;
@@ -69,7 +69,7 @@ static struct kept *kept_of(struct vt_thread *thread) {
 #define TEXT_(name) #name
 #define TEXT(name)  TEXT_(name)
 
-/* libunwind's functions, by the architecture's names behind its header's macros. */
+/* libunwind's functions. Its header's macros turn these into the architecture's names. */
 static struct {
     int (*backtrace)(void **buffer, int size); /* atomic, set last */
     int (*getcontext)(unw_context_t *context);
@@ -80,8 +80,8 @@ static struct {
 
 static uint64_t epoch; /* atomic; changes after a library was unloaded */
 
-/* A copy installed beside our library: a wheel brings one, for machines without libunwind. No other library has its
- * name or SONAME, so the program never gets it instead of its own. */
+/* A copy installed beside our library: a wheel brings one, for machines without libunwind. Its name and SONAME are
+ * unique, so the program never gets it instead of its own libunwind. */
 #define OWN_UNWINDER "vramtrace/libs/libunwind-vramtrace.so.8"
 
 static void *open_unwinder(void) {
@@ -120,7 +120,7 @@ static void arm_unwinder(void) {
     if ((VT_UNWINDER_HAS_GETCONTEXT && !unwinder.getcontext) || !unwinder.init_local ||
         !unwinder.get_reg)
         unwinder.step = NULL;
-    /* A first unwind opens libunwind's files now, not at an event. */
+    /* An unwind opens libunwind's files now, not at the first event. */
     void *frames[8];
     __typeof__(unwinder.backtrace) function =
         __extension__(__typeof__(unwinder.backtrace)) backtrace;
@@ -159,7 +159,7 @@ VT_COLD static void make_return_addresses(void **frames, size_t n) {
             frames[i] = (char *)frames[i] + 1;
 }
 
-/* Not inlined: its own return address, the second frame, shows which kind of addresses they are. */
+/* Not inlined: its own return address, in the second frame, shows which kind of address libunwind returns. */
 __attribute__((noinline)) size_t vt_stack_raw(void **frames, size_t max) {
     __typeof__(unwinder.backtrace) f =
         vt_locks_lost(VT_LOST_INSIDE) ? NULL : vt_see(&unwinder.backtrace);
@@ -175,7 +175,7 @@ bool vt_stack_in_exit(const struct vt_caller *caller) {
     void *frames[64];
     bool again;
     if (vt_tls.thread && !vt_tls.busy) {
-        /* no signal handler walks meanwhile */
+        /* keeps signal handlers from walking meanwhile */
         vt_tls.busy = (uintptr_t)__builtin_frame_address(0);
         const struct vt_walk *w =
             vt_unwind_walk(&kept_of(vt_tls.thread)->walks, caller, VT_DEPTH_MAX, &again);
@@ -200,11 +200,11 @@ static uint64_t hash_text(uint64_t h, const char *text, size_t n) {
     return h < 2 ? 2 : h;
 }
 
-static struct vt_numbering stacks; /* a note: enum vt_allocator */
+static struct vt_numbering stacks; /* its notes: enum vt_allocator */
 static struct vt_numbering codes;
-static struct vt_numbering lines; /* of code that is not in a file */
+static struct vt_numbering lines; /* source lines of code that is not in a file */
 
-/* Counts an item that is not recorded: without a number (0), or without a record. */
+/* Counts an item that has no number (0) or no record. */
 static void lacks(struct vt_numbering *numbering, uint32_t number) {
     if (vt_numbering_unwritten(numbering, number) && !vt_process_is_fresh_child())
         vt_log_drop(VT_DROP_STACKS);
@@ -245,7 +245,7 @@ static void want_line(uint32_t number, const struct vt_pycode *code) {
 }
 
 /* Finds each native frame's stack pointer by libunwind, to place the Python frames. It takes a microsecond per frame,
- * so it is only done here. False: libunwind's steps differ from its backtrace. */
+ * so we do it only for a new stack. False: libunwind's steps differ from its backtrace. */
 static bool find_stack_pointers(struct scratch *s) {
     unw_word_t ip = 0, sp = 0;
     size_t i = 0;
@@ -321,7 +321,7 @@ enum vt_allocator vt_stack_allocator(uint32_t number) {
                   : VT_ALLOCATOR_PROGRAM;
 }
 
-/* False: there is no space. */
+/* False: no space. */
 VT_COLD static bool write_stack(struct vt_thread *thread, uint32_t number, bool cut) {
     struct scratch *s = &kept_of(thread)->scratch;
     unsigned flags = cut ? VT_STACK_CUT : 0;
@@ -346,7 +346,7 @@ VT_COLD static bool write_stack(struct vt_thread *thread, uint32_t number, bool 
     return true;
 }
 
-/* Finds the native frames from `caller` outwards, by libunwind. True: the outermost are missing. */
+/* Finds the native frames from `caller` outwards, by libunwind. True: the outermost frames are missing. */
 VT_COLD static bool unwind(struct scratch *s, const void *caller) {
     size_t max = vt_settings.depth + OWN_FRAMES_MAX, n = vt_stack_raw(s->unwound, max), first = 0;
     bool lost = vt_locks_lost(VT_LOST_INSIDE);
@@ -367,7 +367,7 @@ VT_COLD static bool unwind(struct scratch *s, const void *caller) {
     return true;
 }
 
-/* The same for a stack that was walked by rules; `walk` NULL: it was not. */
+/* The same, but uses `walk`, the stack walked by rules, unless it is NULL. */
 static bool capture_native(struct scratch *s, const struct vt_walk *walk, const void *caller) {
     if (!walk)
         return unwind(s, caller);
@@ -395,7 +395,7 @@ static uint64_t hash_stack(uint64_t native, uint64_t python_id) {
     return h < 2 ? 2 : h;
 }
 
-/* The number that the same stack got before; 0: unknown. */
+/* The number that this stack got before; 0: unknown. */
 static uint32_t known_number(const struct kept *k, const struct vt_walk *w) {
     return w->caller_stack == vt_tls.caller_stack && w->python == k->python_id ? w->number : 0;
 }
@@ -406,7 +406,7 @@ static void remember_number(const struct kept *k, struct vt_walk *w, uint32_t nu
     w->python = k->python_id;
 }
 
-/* The number of the predicted stack, if it came; else 0. */
+/* The number of the predicted stack, if the prediction is right; else 0. */
 VT_HOT static uint32_t expected_number(struct kept *k, const struct vt_caller *caller) {
     struct vt_recalled *r = vt_recall_expected(&k->recall, caller);
     bool fresh;
@@ -462,8 +462,8 @@ VT_HOT uint32_t vt_stack_capture(struct vt_thread *thread, const struct vt_calle
     if (VT_UNLIKELY(!number))
         lacks(&stacks, 0);
     if (VT_UNLIKELY(fresh)) {
-        /* A later dlopen may have brought an interpreter. This is the place to look for it, because a new stack is slow
-         * in any case. */
+        /* A later dlopen may have loaded an interpreter. We look for it here, because a new stack is slow in any
+         * case. */
         if (vt_python_state(NULL) == VT_PYTHON_ABSENT) {
             vt_python_resolve();
             if (vt_python_state(NULL) == VT_PYTHON_ACTIVE)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps libunwind off the program's descriptors, and thread cancellation out of our calls.
+ * Keeps libunwind from using the program's descriptors, and threads from being cancelled in our calls.
  *
- * libunwind tests whether memory is readable by writing a byte of it into a pipe of its own, and empties the pipe by
- * reading a byte. The pipe takes two low descriptors of the program's. If the program closes descriptors that it did
- * not open and gets the same numbers for its own files, libunwind reads a byte from one file and writes a byte into
- * the other. Also, read, write and open are cancellation points: a thread could be cancelled inside cuMemAlloc, which
- * is not one, and lose its new allocation.
+ * To test whether memory is readable, libunwind writes a byte of it into its own pipe, and empties the pipe by reading
+ * a byte. The pipe takes two of the program's low descriptors. If the program closes descriptors that it did not open
+ * and gets the same numbers for its own files, libunwind reads a byte from one file and writes a byte into the other.
+ * Also, read, write and open are cancellation points: a thread could be cancelled inside cuMemAlloc, which is no
+ * cancellation point, and lose its new allocation.
  *
  * In a program with a sanitizer built in, libunwind would call the sanitizer's functions instead of the C library's.
- * The sanitizer does not know libunwind's memory, and its state of a thread ends before libunwind has freed its own,
- * in the last round of thread-specific destructors.
+ * The sanitizer does not know libunwind's memory. It also drops a thread's state before libunwind frees its own, in the
+ * last round of thread-specific destructors.
  *
- * So our copy of libunwind calls our functions, or the C library's, instead: its jump slots are redirected before its
- * first unwind. If the program uses the same copy (dlopen returns one that is loaded already), this also works there.
- * Called by stack.c at arming.
+ * So our copy of libunwind calls our functions, or the C library's, instead: we redirect its jump slots before its
+ * first unwind. If the program uses the same copy (dlopen returns a loaded one), the program's calls are redirected as
+ * well, and work. Called by stack.c at arming.
  */
 #define _GNU_SOURCE
 #include "preload.h"
@@ -49,12 +49,12 @@ static ssize_t guard_write(int fd, const void *from, size_t n) {
     return n == 1 ? can_be_read(from) : answer(VT_SYS3(SYS_write, fd, from, n));
 }
 
-/* One byte: empties the pipe, which is always empty. More: reads a file that it opened. */
+/* One byte: libunwind empties its pipe, which is always empty. More: it reads a file that it opened. */
 static ssize_t guard_read(int fd, void *to, size_t n) {
     return answer(n == 1 ? -EAGAIN : VT_SYS3(SYS_read, fd, to, n));
 }
 
-/* Called as a variadic function; the arguments are in the same registers. */
+/* Called as a variadic function, whose arguments are in the same registers. */
 static long guard_syscall(long number, long a, long b, long c, long d, long e, long f) {
     if (number == SYS_write)
         return guard_write((int)a, (const void *)b, (size_t)c);
@@ -125,7 +125,7 @@ static int guard_once(pthread_once_t *once, void (*function)(void)) {
     { #f, __extension__(void *) f, NULL }
 #define OF_THE_C_LIBRARY(name)                                                                     \
     { name, NULL, NULL }
-/* The C library's function, called by one of ours. */
+/* A function of the C library that one of ours calls. */
 #define AROUND(name, f, real)                                                                      \
     { name, __extension__(void *) f, __extension__(void **) & real }
 
@@ -165,7 +165,7 @@ static const struct {
     {"mincore", __extension__(void *) guard_mincore, NULL},
 };
 
-/* The function that replaces a name; NULL: it is not replaced. */
+/* The function that replaces `name`; NULL: not replaced. */
 static void *guard_of(const char *name) {
     size_t g = 0;
     while (strcmp(name, guards[g].name) != 0)
@@ -177,8 +177,8 @@ static void *guard_of(const char *name) {
     return guards[g].real && !own ? NULL : guards[g].function ? guards[g].function : own;
 }
 
-/* A slot may lie in the part that the loader made read-only after relocation. Its page then stays writable: another
- * thread may also be here, and would fault if we protected it again. */
+/* A slot may lie in the part that the loader made read-only after relocation. We leave its page writable: another
+ * thread may be in this function, and would fault if we protected the page again. */
 static void point(const struct vt_elf *object, void **slot, void *function) {
     const uintptr_t bytes = vt_machine_page(), page = (uintptr_t)slot & -bytes;
     bool relro =
@@ -204,8 +204,8 @@ static void point_slots(const struct vt_elf *object, const struct vt_elf_tables 
         }
 }
 
-/* Threads that arm together all do the whole work: none may unwind before it is done, and a waiting thread could hold
- * the loader's lock that the working thread needs. */
+/* Threads that arm at the same time all do the whole work: no thread may unwind before it is done, and a waiting thread
+ * could hold the loader's lock, which the working thread needs. */
 void vt_unwind_guard(void *inside) {
     struct vt_elf object;
     struct vt_elf_tables tables;

@@ -3,8 +3,8 @@
 #ifndef VT_PRELOAD_UNWIND_GUARD_H
 #define VT_PRELOAD_UNWIND_GUARD_H
 
-/* Prevents the libunwind that contains the address `inside` from touching the program's descriptors and its threads'
- * cancellation. Call it before the first unwind. */
+/* Keeps the libunwind that contains the address `inside` from using the program's descriptors, and its calls from being
+ * cancellation points. Call it before the first unwind. */
 void vt_unwind_guard(void *inside);
 
 #endif

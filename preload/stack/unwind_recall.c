@@ -2,20 +2,20 @@
 /*
  * The thread's previous stacks (see unwind_recall.h).
  *
- * A stack is kept as the words that its walk read: return addresses, and frame pointers where a rule reads them. If it
- * begins at the same place and each word is unchanged, it is the same stack, for the reason given in unwind_walk.c.
- * The words are compared in the order of the walk: each one's position follows from those before, so that only the
- * present stack is read.
+ * A stack is kept as the words that its walk read: return addresses, and frame pointers that a rule reads. If the
+ * present stack begins at the same place and each word is unchanged, it is the same stack, for the reason given in
+ * unwind_walk.c. We compare the words in the order of the walk: each word's position follows from the words before it,
+ * so we read only the present stack.
  *
- * The next stack is only predicted, and random stacks cannot be. So hits are counted, and if there are too few,
- * prediction pauses for a while.
+ * Stacks in random order cannot be predicted. So we count hits, and if there are too few, prediction pauses for a
+ * while.
  */
 #include "unwind_recall.h"
 #include "unwind_rules.h"
 
 #include <sys/mman.h>
 
-#define FIRST      64u   /* events of a thread before this is worth the memory */
+#define FIRST      64u   /* events of a thread before prediction is worth the memory */
 #define JUDGED     1024u /* events between two checks of the hits */
 #define WORTHY     (JUDGED / 4)
 #define PAUSE_MOST (1u << 15)
@@ -35,7 +35,7 @@ static bool is_unchanged(const struct vt_recalled *r) {
     return true;
 }
 
-/* Whether it began where the present stack does. */
+/* Whether a kept stack begins where the present one does. */
 static bool begins_here(const struct vt_recalled *r, const struct vt_caller *caller) {
     return r->n && r->caller.frame == caller->frame && r->caller.to == caller->to &&
            vt_caller_sp(&r->caller) == vt_caller_sp(caller) && r->epoch == vt_unwind_epoch();
@@ -72,14 +72,14 @@ static bool claim_part(struct vt_recall *recall) {
     return false;
 }
 
-/* The entry that predicts the next stack from the last ones: from many of them, or from a few. */
+/* The entry that predicts the next stack from the last stacks: from many of them, or from a few. */
 static uint8_t *after(struct vt_recall *recall, bool few) {
     uint64_t past = few ? recall->past % (1u << (FEW * PAST_SHIFT)) : recall->past;
     return &recall->kept->after[few][past * 0x9e3779b97f4a7c15u >> 50];
 }
 static_assert(VT_RECALL_PASTS == 1u << (64 - 50), "a place for each");
 
-/* Many give a better prediction, but take longer to recover after an unusual stack. */
+/* Many past stacks give a better prediction, but take longer to recover after an unusual stack. */
 VT_HOT struct vt_recalled *vt_recall_expected(struct vt_recall *recall,
                                               const struct vt_caller *caller) {
     if (!claim_part(recall))
@@ -96,7 +96,7 @@ VT_HOT struct vt_recalled *vt_recall_expected(struct vt_recall *recall,
     return NULL;
 }
 
-/* Notes that `r` followed the last ones. */
+/* Notes that `r` followed the last stacks. */
 static void pass(struct vt_recall *recall, const struct vt_recalled *r) {
     uint8_t which = (uint8_t)(r - recall->kept->stack);
     *after(recall, false) = which;
@@ -116,7 +116,8 @@ static void add(struct vt_recalled *r, uint32_t *n, uintptr_t address) {
     r->word[(*n)++] = word_at((const uintptr_t *)address);
 }
 
-/* Whether all words fit. It is complete before it becomes valid: a signal handler may leave by a jump. */
+/* False: not all words fit. `r` is complete before it becomes valid, because a signal handler may jump out of this
+ * function. */
 static bool fill(struct vt_recalled *r, const struct vt_walk *walk, const struct vt_caller *caller,
                  uint64_t hash) {
     uint32_t n = 0;

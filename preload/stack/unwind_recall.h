@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread's previous stacks, in their order. For stack.c. A loop's stacks come in the same order each time: the
- * predicted next one is compared with the thread's stack, and if it matches, nothing is walked.
+ * Remembers the thread's previous stacks and their order. For stack.c. A loop's stacks come in the same order each
+ * time. So the predicted next stack is compared with the thread's stack, and if it matches, no walk is needed.
  */
 #ifndef VT_PRELOAD_UNWIND_RECALL_H
 #define VT_PRELOAD_UNWIND_RECALL_H
 
 #include "unwind_walk.h"
 
-#define VT_RECALL_STACKS 256u /* an index of these fits into a byte */
+#define VT_RECALL_STACKS 256u /* an index fits into a byte */
 #define VT_RECALL_WORDS  128u /* a longer stack is not kept */
 #define VT_RECALL_KNOWN  4u
 #define VT_RECALL_PASTS  16384u
@@ -18,10 +18,10 @@
 struct vt_recalled {
     struct vt_caller caller; /* as for vt_unwind_walk */
     uint64_t hash;           /* of its addresses */
-    uint32_t epoch;          /* of the rules that were used */
-    uint32_t n;              /* words; 0: it holds nothing */
+    uint32_t epoch;          /* of the rules used */
+    uint32_t n;              /* number of words; 0: unused */
     uint32_t turn;
-    /* By Python stack and by stack of the waiting thread. 0: none */
+    /* Numbers, by Python stack and by the waiting thread's stack. 0: none */
     uint32_t number[VT_RECALL_KNOWN], caller_stack[VT_RECALL_KNOWN];
     uint64_t python[VT_RECALL_KNOWN];
     uint32_t
@@ -31,7 +31,7 @@ struct vt_recalled {
 
 /* Kept per thread, from its first events on. */
 struct vt_recalls {
-    /* The stack that followed last time, by the hash of many past ones and of few. */
+    /* The stack that followed last time, by the hash of the last stacks: many of them, or few. */
     uint8_t after[2][VT_RECALL_PASTS];
     uint8_t by_hash[VT_RECALL_HASHES];
     struct vt_recalled stack[VT_RECALL_STACKS];
@@ -40,26 +40,26 @@ struct vt_recalls {
 /* Zeroed at first. */
 struct vt_recall {
     struct vt_recalls *kept;           /* NULL: none yet */
-    const struct vt_recalled *changed; /* the predicted one, if its words have changed */
+    const struct vt_recalled *changed; /* the predicted stack, if its words have changed */
     uint32_t past;                     /* hash of the last stacks; the prediction depends on it */
-    uint32_t turn;                     /* the stack that the next new one evicts */
-    uint32_t left, hits; /* events until the next check whether this pays; hits so far */
-    uint32_t pause;      /* how many events are skipped if it does not */
-    uint32_t pausing;    /* how many of these remain */
+    uint32_t turn;                     /* the stack that the next new stack replaces */
+    uint32_t left, hits; /* events until the next check whether prediction pays; hits so far */
+    uint32_t pause;      /* how many events to skip if it does not */
+    uint32_t pausing;    /* how many of them remain */
 };
 
-/* The calling thread's stack, if it is the predicted one; else NULL. */
+/* Returns the predicted stack if it is the calling thread's; else NULL. */
 struct vt_recalled *vt_recall_expected(struct vt_recall *recall, const struct vt_caller *caller);
 
 /* Call when the prediction was right. */
 void vt_recall_was(struct vt_recall *recall, const struct vt_recalled *r);
 
-/* Whether to keep the stack that was walked instead. */
+/* Whether to keep the stack that was walked because the prediction failed. */
 static inline bool vt_recall_wants(const struct vt_recall *recall, const struct vt_walk *walk) {
     return recall->kept && !recall->pausing && walk && !walk->once;
 }
 
-/* Keeps it: from now on it is predicted after the last one. NULL: it is too long. */
+/* Keeps the walked stack, so that it will be predicted after the last ones. NULL: too long. */
 struct vt_recalled *vt_recall_keep(struct vt_recall *recall, const struct vt_walk *walk,
                                    const struct vt_caller *caller, uint64_t hash);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The unwind rules of return addresses (see unwind_rules.h): a table that only grows. An address gets a slot once; its
- * rule is one word, so a thread sees all of it or none.
+ * The unwind rules of return addresses (see unwind_rules.h): a table that only grows. An address keeps its slot. A rule
+ * is one word, so a thread sees all of it or none.
  */
 #define _GNU_SOURCE
 #include "unwind_rules.h"
@@ -82,13 +82,13 @@ static uint64_t other(enum vt_unwind_kind kind, uint32_t epoch) {
     return (uint64_t)epoch << 42 | (uint64_t)kind << 2 | VT_RULE_OTHER;
 }
 
-/* Whether it is a positive number of whole words within the limit. */
+/* Whether an offset is a positive number of whole words within the limit. */
 static bool fits(int64_t bytes) {
     return bytes > 0 && !(bytes & 7) && (uint64_t)bytes / 8 < OFFSETS;
 }
 
-/* For a return address that is not right below the CFA: encodes its distance and the frame pointer's below the CFA, in
- * words; 0: the rule cannot be encoded. */
+/* For a return address that is not right below the CFA: encodes the distances of the return address and the frame
+ * pointer below the CFA, in words; 0: the rule cannot be encoded. */
 static uint64_t saved_anywhere(const struct vt_unwind_rule *rule) {
     int64_t back = -rule->ra_offset, saved = -rule->fp_offset;
     if (!fits(back) || !fits(2 * back + 16) || (rule->fp_saved && saved != back + 8))
@@ -122,7 +122,7 @@ static uint64_t packed(const struct vt_unwind_rule *rule, uint32_t epoch) {
     return (uint64_t)epoch << 42 | words | (uint64_t)cfa / 8 << 2 | kinds[rule->kind];
 }
 
-/* Whether a signal handler returns there: the kernel's code may have no table, and be in no module. */
+/* Whether a signal handler returns to this address: the kernel's code may have no table, and be in no module. */
 static bool is_behind_handler(uintptr_t address) {
     uint8_t code[sizeof vt_machine_sigreturn];
     return vt_python_peek(code, address, sizeof code) &&
@@ -149,7 +149,7 @@ uint64_t vt_unwind_rule_find(uintptr_t address, uint32_t epoch) {
         if (here && here != address)
             continue;
         rule = find_rule(address, epoch);
-        /* Code outside modules comes and goes, and may not be code at all. */
+        /* Not stored: code outside modules comes and goes, and may not be code at all. */
         if (!here && vt_rule_kind(rule) == VT_RULE_OTHER && vt_rule_other(rule) == VT_UNWIND_NONE)
             return rule;
         if (!here && !vt_claim(&place->address, 0, address) && vt_get(&place->address) != address)

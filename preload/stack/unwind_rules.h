@@ -2,8 +2,8 @@
 /*
  * The unwind rules of return addresses, kept for the whole process. For unwind_walk.c.
  *
- * Invariants: a known address takes neither lock nor memory. A new one reads its module's tables; before
- * glibc 2.35 that takes the loader's lock.
+ * Invariants: a known address takes neither lock nor memory. For a new address we read its module's tables; before
+ * glibc 2.35, that takes the loader's lock.
  */
 #ifndef VT_PRELOAD_UNWIND_RULES_H
 #define VT_PRELOAD_UNWIND_RULES_H
@@ -29,7 +29,7 @@ static inline enum vt_rule_kind vt_rule_kind(uint64_t rule) {
 
 #define VT_RULE_ALONE (1ull << 41) /* the return address is saved, the frame pointer is not */
 
-/* The kind, up to VT_UNWIND_END. */
+/* The kind of a VT_RULE_OTHER, up to VT_UNWIND_END. */
 static inline enum vt_unwind_kind vt_rule_other(uint64_t rule) {
     return rule >> 2 & 3;
 }
@@ -39,13 +39,13 @@ static inline uintptr_t vt_rule_cfa(uint64_t rule) {
     return (rule >> 2 & 0xfffff) * 8;
 }
 
-/* Distance of the caller's saved frame pointer below the CFA, in bytes; 0: it is unchanged. */
+/* Distance of the caller's saved frame pointer below the CFA, in bytes; 0: the register is unchanged. */
 static inline uintptr_t vt_rule_saved(uint64_t rule) {
     return !VT_RETURN_AT_CFA && rule & VT_RULE_ALONE ? 0 : (rule >> 22 & 0xfffff) * 8;
 }
 
-/* The same for the caller's return address. If it is not right below the CFA, it is right above the saved frame
- * pointer, or the frame pointer is unchanged. */
+/* The same for the return address. If it is not right below the CFA, either it is right above the saved frame pointer,
+ * or the frame pointer is unchanged. */
 static inline uintptr_t vt_rule_return(uint64_t rule) {
     return VT_RETURN_AT_CFA       ? VT_RETURN_AT_CFA
            : rule & VT_RULE_ALONE ? (rule >> 22 & 0x7ffff) * 8
@@ -68,7 +68,7 @@ static inline uint32_t vt_unwind_epoch(void) {
     return epoch < VT_RULE_EPOCHS ? epoch : 0;
 }
 
-/* The table: an address gets a slot once, and keeps it. */
+/* The table: an address keeps its slot for ever. */
 #define VT_RULE_PLACES (1u << 16) /* PyTorch in training: some 5,000 addresses */
 struct vt_rule_place {
     uint64_t address, rule; /* atomic; address 0: free */
@@ -79,7 +79,7 @@ static inline uint32_t vt_rule_place(uintptr_t address) {
     return (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 48);
 }
 
-/* Finds, or makes, the rule for a return address. Never 0. */
+/* Finds or makes the rule for a return address. Never 0. */
 uint64_t vt_unwind_rule_find(uintptr_t address, uint32_t epoch);
 
 static inline uint64_t vt_unwind_rule(uintptr_t address, uint32_t epoch) {
@@ -90,10 +90,10 @@ static inline uint64_t vt_unwind_rule(uintptr_t address, uint32_t epoch) {
                : vt_unwind_rule_find(address, epoch);
 }
 
-/* A smaller return address ends the stack, as in libunwind. */
+/* A return address below this ends the stack, as in libunwind. */
 #define VT_RULE_NOWHERE 0x4000u
 
-/* Whether an address has that rule, in the rule's own epoch. */
+/* Whether an address has this rule, in the rule's own epoch. */
 static inline bool vt_unwind_rule_is(uintptr_t address, uint64_t rule) {
     const struct vt_rule_place *place = &vt_unwind_rules[vt_rule_place(address)];
     return VT_LIKELY(vt_get(&place->rule) == rule && vt_get(&place->address) == address) ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The unwind tables (see unwind_table.h), as GNU's and LLVM's tools write them. Anything else gives no rule, because a
- * wrong rule would give a wrong stack.
+ * The unwind tables (see unwind_table.h), as GNU's and LLVM's tools write them. For anything else there is no rule,
+ * because a wrong rule would give a wrong stack.
  *
- * A table's entry has instructions that describe how the frame changes from address to address. They are run up to the
+ * A table's entry has instructions that describe how the frame changes from address to address. We run them up to the
  * requested address.
  */
 #include "unwind_table.h"
@@ -29,9 +29,9 @@
 #define TABLE_SDATA4 0x3bu
 
 #define ENTRY_MOST 65536u /* bytes */
-#define STATES     8u     /* remembered at a time; compilers use one */
+#define STATES     8u     /* states remembered at a time; compilers use one */
 
-/* Bytes that are read in sequence. Past their end, everything is 0 and `over` is set. */
+/* A sequence of bytes to read. Past its end, everything is 0 and `over` is set. */
 struct bytes {
     vt_unwind_read *read;
     void *data;
@@ -42,7 +42,7 @@ struct bytes {
     uint8_t here[64];
 };
 
-/* The rule for the caller's frame so far. */
+/* The rule for the caller's frame, as far as the instructions were run. */
 struct state {
     uint8_t cfa_register;
     bool fp_saved, ra_undefined;
@@ -108,7 +108,7 @@ static void skip(struct bytes *b, uint64_t n) {
 
 /* Entries. */
 
-/* The entry for an address by the table of .eh_frame_hdr; 0: none. */
+/* Finds the entry for an address in the table of .eh_frame_hdr; 0: none. */
 static uintptr_t entry_of(vt_unwind_read *read, void *data, uintptr_t table, uintptr_t pc) {
     struct {
         uint8_t version, pointer, count, table;
@@ -122,7 +122,7 @@ static uintptr_t entry_of(vt_unwind_read *read, void *data, uintptr_t table, uin
         head.pointer != PCREL_SDATA4 || head.count != UDATA4 || head.table != TABLE_SDATA4)
         return 0;
     uintptr_t rows = table + sizeof head;
-    uint32_t low = 0, high = head.entries; /* the last one that begins at or before the address */
+    uint32_t low = 0, high = head.entries; /* for the last entry not after the address */
     while (low + 1 < high) {
         uint32_t middle = low + (high - low) / 2;
         if (!read(data, &row, rows + (uint64_t)middle * sizeof row, sizeof row))
@@ -137,7 +137,7 @@ static uintptr_t entry_of(vt_unwind_read *read, void *data, uintptr_t table, uin
     return table + (uintptr_t)(intptr_t)row.entry;
 }
 
-/* An entry's bytes, after its length. False: it has none, or too many. */
+/* Opens an entry's bytes, after its length. False: too few or too many. */
 static bool open_entry(vt_unwind_read *read, void *data, uintptr_t at, struct bytes *b) {
     uint32_t length;
     if (!read(data, &length, at, sizeof length) || length < 8 || length > ENTRY_MOST)
@@ -153,7 +153,7 @@ static unsigned pointer_bytes(uint64_t encoding) {
     return bytes[encoding & 0xf];
 }
 
-/* The data that augmentation letters announce. False: unknown letter. */
+/* Reads the data that augmentation letters announce. False: unknown letter. */
 static bool read_augmentation(struct entry *e, struct bytes b, const char *letters) {
     for (const char *a = letters; *a; a++) {
         uint64_t encoding;
@@ -183,7 +183,7 @@ static bool read_augmentation(struct entry *e, struct bytes b, const char *lette
     return !b.over;
 }
 
-/* The common entry, shared by all entries of one compiler. */
+/* Reads the common entry, which the entries of one compiler share. */
 static bool read_common(struct entry *e, struct bytes b) {
     char letters[8];
     unsigned count = 0;
@@ -253,7 +253,7 @@ static void restore(struct state *s, uint64_t reg, const struct state *first) {
     }
 }
 
-/* Skips an expression. Whether it is FP + *offset and, with `deref`, the word there. */
+/* Skips an expression. Returns whether it is FP + *offset or, with `deref`, the word at that address. */
 static bool is_from_fp(struct bytes *b, bool deref, int64_t *offset) {
     uint64_t length = leb(b, false);
     struct bytes e = *b;
@@ -264,7 +264,7 @@ static bool is_from_fp(struct bytes *b, bool deref, int64_t *offset) {
     return so && (!deref || byte(&e) == DEREF) && e.at == e.end && !e.over;
 }
 
-/* An instruction about one register. False: an unknown one about a register that we need. */
+/* Runs an instruction about one register. False: an unknown instruction about a register that we need. */
 static bool run_register(struct bytes *b, unsigned op, struct state *s, const struct state *first,
                          int64_t data_align) {
     uint64_t reg = leb(b, false);

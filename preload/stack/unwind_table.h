@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 enum vt_unwind_kind {
-    VT_UNWIND_UNKNOWN, /* another expression, or an odd table */
+    VT_UNWIND_UNKNOWN, /* an unsupported expression or table */
     VT_UNWIND_NONE,    /* no entry for the address */
-    VT_UNWIND_SIGNAL,  /* where a signal handler returns to: all registers are on the stack */
+    VT_UNWIND_SIGNAL,  /* code that a signal handler returns to: all registers are on the stack */
     VT_UNWIND_END,     /* the outermost function: it has no caller */
-    VT_UNWIND_BY_WORD, /* CFA = word at frame pointer + cfa_offset: a frame that was realigned */
+    VT_UNWIND_BY_WORD, /* CFA = word at frame pointer + cfa_offset: a realigned frame */
     VT_UNWIND_BY_SP,   /* CFA = stack pointer + cfa_offset */
     VT_UNWIND_BY_FP    /* CFA = frame pointer + cfa_offset */
 };
@@ -31,11 +31,12 @@ struct vt_unwind_rule {
     int64_t ra_offset; /* its return address is at CFA + ra_offset; 0: in the link register */
 };
 
-/* Copies `bytes` at an address of the tables. False: they cannot be read. */
+/* Copies `bytes` bytes from an address in the tables. False: not readable. */
 typedef bool vt_unwind_read(void *data, void *to, uintptr_t from, size_t bytes);
 
 /* The rule at `pc`, from the module's table; `table` is the address of .eh_frame_hdr. `pc` must be inside the function:
- * for a return address, pass one less. Pure except for `read`; takes log n of the module's functions. */
+ * for a return address, pass one less. Pure except for `read`; the time grows with the logarithm of the number of
+ * functions. */
 struct vt_unwind_rule vt_unwind_rule_at(vt_unwind_read *read, void *data, uintptr_t table,
                                         uintptr_t pc);
 

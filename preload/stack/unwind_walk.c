@@ -2,20 +2,20 @@
 /*
  * The calling thread's stack (see unwind_walk.h).
  *
- * A frame's caller is found from the frame's stack pointer and frame pointer, by the rule for the frame's address, and
- * from the words that the rule reads. So if a walk begins where a remembered one began, and each word read then is
+ * A frame's caller follows from the frame's stack pointer and frame pointer, the rule for the frame's address, and the
+ * words that the rule reads. So if a walk begins where a remembered one began, and each word that was read is
  * unchanged, the stack is exactly the same. Comparing is several times faster than walking: the words' positions are
  * known, and no read waits for another.
  *
- * If another return address is found, but its rule equals the previous one's (as for two calls in one function), the
- * positions of all other words are still the same, so they are again compared, not computed; the remembered walk
- * becomes the new one in place. Only where a rule differs, frames are walked, up to a stack pointer of a remembered
- * frame: from there on, its positions are predicted again, and checked.
+ * If a return address differs but has the same rule (as for two calls in one function), the positions of all other
+ * words are still the same, so we go on comparing, and update the remembered walk in place. Only if a rule differs do
+ * we walk frames, until a stack pointer equals that of a remembered frame: from there on, we predict the positions
+ * again, and check them.
  *
- * A frame pointer counts only where a rule reads it; most code has other values in that register.
+ * A frame pointer counts only if a rule reads it; most code has other values in that register.
  *
- * Only the thread's own stack is read, and only pages that were found to be readable, tested once each: a wrong table
- * or register must not become a fault.
+ * We read only the thread's own stack, and only pages that were tested (once) and found readable: a wrong table or
+ * register must not cause a fault.
  */
 #define _GNU_SOURCE
 #include "unwind_walk.h"
@@ -27,7 +27,7 @@
 #define NOWHERE  VT_RULE_NOWHERE
 #define STACK    (1ul << 30) /* limit of a stack's size */
 #define GUESSED  0x4000u     /* libunwind 1.6, src/x86_64/Gstep.c */
-#define DOWNWARD (1ul << 20) /* up to this far below the known part, each page is tested */
+#define DOWNWARD (1ul << 20) /* up to this far below the known part, test each page */
 
 #define SPARE VT_WALKS
 static_assert(SPARE < 8, "it has a byte in vt_walks.order");
@@ -63,7 +63,7 @@ static bool is_page(uintptr_t page) {
     return vt_python_peek(&byte, page, 1);
 }
 
-/* Extends the known readable part down to the current position; if that is too far, starts a new part. */
+/* Extends the known readable part down to the current position, or starts a new part if the position is too far. */
 __attribute__((noinline)) static bool stand_elsewhere(struct vt_walks *w, uintptr_t at) {
     uintptr_t page = at & ~(PAGE - 1);
     if (at < w->low && w->low - at < DOWNWARD) {
@@ -83,7 +83,7 @@ __attribute__((noinline)) static bool stand_elsewhere(struct vt_walks *w, uintpt
 
 /* Whether the memory from the current position up to an address is readable. */
 __attribute__((noinline)) static bool reach_further(struct vt_walks *w, uintptr_t to) {
-    /* A thread's variables end its stack's mapping: other mappings follow, which may be unmapped at any time. */
+    /* A thread's stack ends at its variables: other mappings follow, which may be unmapped at any time. */
     if (w->low < (uintptr_t)&vt_tls && to > (uintptr_t)&vt_tls)
         return false;
     for (; w->high < to; w->high += PAGE)
@@ -94,9 +94,9 @@ __attribute__((noinline)) static bool reach_further(struct vt_walks *w, uintptr_
 
 /* Comparing. */
 
-/* Whether frames i to i + 3 may be compared at once: their positions do not depend on frame pointers, and are in one
- * page. Positions follow from each other; if one word has changed, the next ones may belong to a stack that no longer
- * exists. */
+/* Whether frames i to i + 3 may be compared together: their positions do not depend on frame pointers, and are in one
+ * page. Positions follow from each other; if a word has changed, the next positions may lie outside the present
+ * stack. */
 static inline bool is_group(const struct vt_walk *w, uint32_t i) {
     return i % 4 == 0 && i + 4 <= w->n && !(w->based[i / 64] >> i % 64 & 15) &&
            (vt_walk_back_at(w, i) ^ vt_walk_back_at(w, i + 3)) < PAGE;
@@ -127,10 +127,11 @@ static bool ends_as_before(const struct vt_walk *w) {
 }
 
 /* Updates the walk to the present stack from frame `i`, whose position is known, up to the first frame that needs
- * another rule, which is returned. It is valid at each moment: a signal handler may leave by a jump. */
+ * another rule, and returns that frame. The walk is valid at each moment, because a signal handler may jump out of this
+ * function. */
 VT_HOT __attribute__((noinline)) static uint32_t follow(struct vt_walk *w, uint32_t i) {
     w->number = 0;
-    __asm__ volatile("" ::: "memory"); /* before the rest */
+    __asm__ volatile("" ::: "memory"); /* `number` is cleared before the rest changes */
     for (; i < w->n; i++) {
         uintptr_t address = return_at(vt_walk_back_at(w, i));
         if (!vt_unwind_rule_is(address, w->rule[i]) ||
@@ -150,7 +151,7 @@ struct place {
     uintptr_t fp_at;   /* the word that contains the frame pointer */
     uintptr_t back_at; /* ... and the address, unless it is right below sp */
     uintptr_t link_at; /* if interrupted: the word with the saved link register; 0: none */
-    bool sp_guessed;   /* only the position of its callee's frame record is known */
+    bool sp_guessed;   /* only its callee's frame record has a known position */
     bool interrupted;  /* interrupted: `address` is the next instruction, not a return address */
 };
 
@@ -178,7 +179,7 @@ static enum went go_to(struct place *here, uintptr_t address, uintptr_t sp, uint
     return address >= NOWHERE ? CALLER : OUTERMOST;
 }
 
-/* A word that a rule names is outside the part that was read: libunwind finds it on another stack, but faults if it is
+/* A word that a rule reads is outside the known part: libunwind finds it if it is on another stack, but faults if it is
  * unreadable. */
 static enum went not_there(struct vt_walk *w, uintptr_t word) {
     w->once = true;
@@ -200,7 +201,7 @@ static enum went leave_realigned(struct vt_walks *walks, struct vt_walk *w, stru
     return go_to(here, return_at(cfa - 8), cfa, fp);
 }
 
-/* Returns from a signal handler to the interrupted function, which may be on another stack (the kernel's struct
+/* Steps from a signal handler to the interrupted function, which may be on another stack (the kernel's struct
  * rt_sigframe). */
 static enum went leave_handler(struct vt_walks *walks, struct vt_walk *w, struct place *here) {
     const uintptr_t context = here->sp + VT_HANDLER_CONTEXT;
@@ -219,8 +220,8 @@ static enum went leave_handler(struct vt_walks *walks, struct vt_walk *w, struct
     return went;
 }
 
-/* A function that was interrupted before it called another: it may have no frame, and its return address may still be
- * in the register. */
+/* Steps out of a function that was interrupted before it called another: it may have no frame, and its return address
+ * may still be in the register. */
 static enum went leave_leaf(struct vt_walks *walks, struct place *here, uint64_t rule) {
     uintptr_t cfa = here->sp + vt_rule_cfa(rule);
     if (!here->link_at || !can_read(walks, here, cfa + 8))
@@ -228,8 +229,8 @@ static enum went leave_leaf(struct vt_walks *walks, struct place *here, uint64_t
     return go_to(here, return_at(here->link_at), cfa, here->fp_at);
 }
 
-/* Code without a table: it may have a frame pointer. As in libunwind, a value not much above the stack pointer is taken
- * for one. (libunwind reads the memory there even if it is not.) */
+/* Steps out of code without a table, which may have a frame pointer. Like libunwind, we take a value not much above the
+ * stack pointer as one. (libunwind reads the memory there in any case.) */
 static enum went guess(struct vt_walks *walks, struct place *here) {
     uintptr_t fp = word_at(here->fp_at);
     if (fp < here->sp || fp - here->sp > GUESSED || !can_read(walks, here, fp + 16))
@@ -265,7 +266,7 @@ __attribute__((noinline)) static enum went step_oddly(struct vt_walks *walks, st
     return guess(walks, here);
 }
 
-/* Adds the current frame, and moves to its caller. `next`: the frame of the last walk that may be the same. */
+/* Adds the current frame, and moves to its caller. `next`: the frame of the last walk that may be equal. */
 static enum went step(struct vt_walks *walks, struct vt_walk *w, struct place *here,
                       const struct vt_walk *last, uint32_t *next) {
     uint64_t rule = vt_unwind_rule(here->address + here->interrupted, w->epoch);
@@ -276,7 +277,7 @@ static enum went step(struct vt_walks *walks, struct vt_walk *w, struct place *h
     uint32_t i = w->n, j = *next;
     uintptr_t fp = kind == VT_RULE_FP ? word_at(here->fp_at) : 0, cfa, below = vt_rule_saved(rule);
     add(w, here, rule, fp);
-    /* A prediction needs no waiting: the processor continues with it while it computes. */
+    /* The processor need not wait for a prediction: it continues with the predicted values while it computes. */
     if (j < last->n && last->sp[j] == here->sp && last->rule[j] == rule &&
         (kind != VT_RULE_FP || last->fp[j] == fp)) {
         cfa = last->sp[j + 1];
@@ -324,14 +325,14 @@ static bool walk(struct vt_walks *walks, struct vt_walk *w, const struct vt_walk
             continue;
         case OUTERMOST:
             return true;
-        case UNKNOWN: /* after a guess, it is not a frame, or libunwind would also have to guess */
+        case UNKNOWN: /* after a guess: this is no frame, or libunwind would also have to guess */
             return w->guessed;
         }
     }
 }
 
-/* Whether the memory at our own frame is readable, and still as it was at the function's start. The frame may no longer
- * exist: a signal handler may have jumped out of it. */
+/* Whether the memory at our own frame is readable, and unchanged since the function's start. The frame may no longer
+ * exist, because a signal handler may have jumped out of it. */
 static bool is_there(struct vt_walks *walks, const struct vt_caller *caller) {
     uintptr_t frame = (uintptr_t)caller->frame;
     return (frame & 7) == 0 &&
@@ -340,7 +341,7 @@ static bool is_there(struct vt_walks *walks, const struct vt_caller *caller) {
            return_at(frame + 8) == (uintptr_t)caller->to;
 }
 
-/* The walk of a way, or the free one (SPARE). */
+/* The index of a way's walk, or of the free one (SPARE). */
 static inline unsigned index_of(const struct vt_walks *walks, unsigned way) {
     return way ^ ((const uint8_t *)&walks->order)[way];
 }
@@ -367,7 +368,7 @@ walk_anew(struct vt_walks *walks, const struct vt_caller *caller, uint32_t most,
     }
     if (VT_UNLIKELY(w->once))
         return w;
-    /* In one store: a signal handler may leave by a jump. */
+    /* In one store, because a signal handler may jump out of this function. */
     uint64_t swap = taken ^ spare;
     walks->order ^= swap << 8 * way | swap << 8 * SPARE;
     return w;

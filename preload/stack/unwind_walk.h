@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calling thread's native stack, fast: by rules from the unwind tables, and without repeating the last unwind. For
- * stack.c. libunwind stays the reference, and handles all cases without rules.
+ * Finds the calling thread's native stack fast: by rules from the unwind tables, and without repeating the last walk.
+ * For stack.c. libunwind is the reference, and handles all cases without rules.
  */
 #ifndef VT_PRELOAD_UNWIND_WALK_H
 #define VT_PRELOAD_UNWIND_WALK_H
@@ -12,8 +12,8 @@
 
 #define VT_WALKS 4u
 
-/* A stack as it was walked, from the frame that called us outwards. Frame i has address[i] and the stack pointer sp[i].
- * The word with that address is right below (x86), or at back_at[i]. */
+/* A walked stack, from the frame that called us outwards. Frame i has address[i] and the stack pointer sp[i]. The word
+ * with its address is right below sp[i] (x86), or at back_at[i]. */
 struct vt_walk {
     uintptr_t address[VT_DEPTH_MAX]; /* return addresses, innermost first */
     /* one more: the stack pointer of the outermost frame's caller */
@@ -21,39 +21,39 @@ struct vt_walk {
     uintptr_t back_at[VT_RETURN_AT_CFA ? 1 : VT_DEPTH_MAX + 1];
     uint64_t rule[VT_DEPTH_MAX];       /* the rule that led from the frame to its caller */
     uintptr_t fp_at[VT_DEPTH_MAX];     /* the word where the frame pointer was saved */
-    uintptr_t fp[VT_DEPTH_MAX];        /* the frame pointer, where the rule reads it */
+    uintptr_t fp[VT_DEPTH_MAX];        /* the frame pointer, if the rule reads it */
     uint64_t based[VT_DEPTH_MAX / 64]; /* a bit for each frame whose rule reads it */
     uint32_t n, most;
-    uint32_t epoch; /* of the rules that were used; 0: empty */
+    uint32_t epoch; /* of the rules used; 0: empty */
     bool once;      /* some words are unknown: never compared */
-    bool guessed;   /* some code has no table: the frames after it may be wrong */
-    bool ruled;     /* ended by a rule; else by an invalid return address, or cut */
+    bool guessed;   /* some code has no table, so the frames after it may be wrong */
+    bool ruled;     /* ended by a rule; else cut, or ended by an invalid return address */
     bool cut;       /* there are more frames */
     /* For stack.c: the stack's number, and the other data that it depends on. 0: none */
     uint32_t number, caller_stack;
     uint64_t python;
 };
 
-/* Where the return address of frame i was read; n: the word that ended the stack, or the next one. */
+/* Where the return address of frame i was read; for n, the word that ended the stack, or the next one. */
 static inline uintptr_t vt_walk_back_at(const struct vt_walk *w, uint32_t i) {
     return VT_RETURN_AT_CFA ? w->sp[i] - VT_RETURN_AT_CFA : w->back_at[i];
 }
 
-/* Kept per thread: the last stacks, by their callers, and the readable part of the thread's stack. Zeroed at first. */
+/* Kept per thread: the last stacks by their callers, and the readable part of the thread's stack. Zeroed at first. */
 struct vt_walks {
-    uint64_t order; /* per way a byte: its walk; then the free one; xor position */
+    uint64_t order; /* a byte per way: its walk's index; then the free walk's; xor position */
     uintptr_t low, high;
     struct vt_walk walk[VT_WALKS + 1];
 };
 
-/* Walks outwards from a caller, up to `most` frames. `caller` called a function of ours that has a frame pointer: the
- * saved frame pointer and then the return address lie there. NULL: they do not, or a frame is unknown, so libunwind
- * must be asked. `*again`: the stack is unchanged since this walk was last used. Reads only the thread's stack and
- * loaded modules' tables; takes no lock for a stack of known addresses. */
+/* Walks outwards from a caller, up to `most` frames. `caller` called one of our functions, whose frame holds the saved
+ * frame pointer and then the return address. NULL: it does not, or a frame is unknown, so use libunwind. `*again`: the
+ * stack is unchanged since this walk was last used. Reads only the thread's stack and loaded modules' tables; takes no
+ * lock for a stack of known addresses. */
 struct vt_walk *vt_unwind_walk(struct vt_walks *walks, const struct vt_caller *caller,
                                uint32_t most, bool *again);
 
-/* A hash of addresses: a sum, so that its terms are computed independently. */
+/* A hash of addresses: a sum, so that the processor can compute its terms in parallel. */
 extern const uint64_t vt_walk_keys[VT_DEPTH_MAX];
 static inline uint64_t vt_walk_hash(const uintptr_t *address, size_t n) {
     uint64_t sum = 0;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds an allocation's context and device without asking the driver. Contexts get a number when the program makes or
- * mentions them. Each thread's stack of current contexts is followed through the calls that change it
- * (wrap_context.c). If a context became current in another way, we learn of it when the program asks for the current
- * one.
+ * mentions them. We follow each thread's stack of current contexts through the calls that change it (wrap_context.c).
+ * If a context becomes current in another way, we notice it when the program asks for the current one.
  *
- * A context's number is reused after it ended, because all its allocations ended with it.
+ * After a context's end, its number is reused: all its allocations have ended.
  */
 #include "state.h"
 #include "base/base.h"
@@ -32,9 +31,9 @@ static unsigned find(uint64_t handle) {
     return VT_CONTEXT_UNKNOWN;
 }
 
-/* The number of a handle; new ones have no known device. Threads that add a handle at the same time try the slots in
- * the same order, so that all but one find it there. (They would get two numbers if a lower slot became free at that
- * very moment.) */
+/* The number of a handle; a new one has no known device. Threads that add a handle at the same time try the slots in
+ * the same order, so all but one find it there. (They would get two numbers only if a lower slot became free at the
+ * same time.) */
 static unsigned add(uint64_t handle) {
     if (!handle)
         return VT_CONTEXT_UNKNOWN;

@@ -3,15 +3,15 @@
  * Remembers the effects of a graph's memory nodes, so that a launch can be recorded without asking the driver.
  *
  * An allocation node has an address from the start. It has memory only from a launch until a free: by a free node (of
- * this or another graph), by cuMemFree or cuMemFreeAsync, or by the next launch of a graph that was instantiated to
- * free its leftovers. Memory that one launch both allocates and frees is transient and never counts as live. Source:
- * cuda.h 13.0, graph memory nodes; a graph with memory nodes has one executable at a time, cannot be cloned, and
- * cannot lose nodes.
+ * this or another graph), by cuMemFree or cuMemFreeAsync, or by the next launch of the graph, if it was instantiated
+ * with automatic freeing. Memory that one launch both allocates and frees is transient and never counts as live.
+ * Source: cuda.h 13.0, graph memory nodes; a graph with memory nodes has one executable at a time, cannot be cloned,
+ * and cannot lose nodes.
  *
  * A capture works the same way: while a stream is captured, its stream-ordered calls become nodes. Other streams join
  * the capture through events.
  *
- * Graphs without memory nodes are not kept here. Called by wrap_graph.c, wrap_stream.c and wrap_pool.c.
+ * Graphs without memory nodes are not stored. Called by wrap_graph.c, wrap_stream.c and wrap_pool.c.
  */
 #include "state.h"
 #include "base/base.h"
@@ -45,7 +45,7 @@ static struct vt_table execs;     /* handle -> graph, its node count at instanti
 static struct vt_table addresses; /* an allocation node's address -> node, graph */
 static struct vt_table captures;  /* number -> graph */
 static struct vt_table capturing; /* stream -> capture; 1 if it began here */
-static struct vt_table events;    /* event -> the capture that it was recorded in */
+static struct vt_table events;    /* event -> the capture in which it was recorded */
 static uint64_t last_capture;     /* atomic */
 
 #define FIRST_CAPTURE 16u /* table keys start at 3 */
@@ -206,7 +206,7 @@ void vt_graph_instantiated(CUgraphExec exec, CUgraph handle) {
         return;
     const uint64_t words[VT_TABLE_WORDS] = {number, vt_get(&g->count)};
     vt_add(&g->references, 1);
-    /* An old one with the same handle. */
+    /* Removes an old entry with the same handle. */
     const struct vt_graph_end unseen = vt_graph_exec_ends(exec);
     vt_graph_exec_ended(exec, &unseen, false);
     vt_table_insert(&execs, key(exec), words);

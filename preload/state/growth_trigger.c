@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Decides when memory has grown so much that a snapshot of its owners is worthwhile. Objects owned by a function's
- * locals vanish when the function returns, so a snapshot at the end alone would miss them (snapshot/triggers.c).
+ * locals vanish when the function returns, so the snapshot at the end would miss them (snapshot/triggers.c).
  *
  * Three kinds of growth count:
- *   - A call stack's live allocations reach 8, 16, 32, ...: this finds the blocks of a leak however small they are.
+ *   - A call stack's live allocations reach 8, 16, 32, ...: this finds leaked blocks of any size.
  *   - A block is replaced by larger ones, as torch.cat does, and reaches 8, 16, 32, ... times the first one's size.
  *     Each size triggers a few times, because results computed from the block grow as well.
  *   - A device's memory grows by half: this finds a few large blocks.
  * The last two start at one mebibyte. Growth back to an earlier level does not count.
  *
- * Memory that one training step allocates and frees is not growth. So a stack must keep half of its level for a while:
- * a quarter of all allocations so far. A snapshot costs the program time, because its memory is copied: the next one
- * is due after half as many allocations again, or some thousands. Time is counted in allocations, so that results are
- * the same on a slow machine; snapshot/triggers.c limits the total cost.
+ * Memory that one training step allocates and frees is not growth. So a stack must keep half of its level for a while,
+ * namely a quarter of all allocations so far. A snapshot costs the program time, because its memory is copied. So the
+ * next snapshot is due only after half as many allocations again, or some thousands. Time is counted in allocations, so
+ * that results are the same on a slow machine; snapshot/triggers.c limits the total cost.
  *
- * Called by live.c and peak.c once vt_growth_trigger_on is set. A wrong count, because stacks share one or an
- * allocation began earlier, only shifts the snapshot.
+ * Called by live.c and peak.c once vt_growth_trigger_on is set. A count may be wrong, because stacks share it or an
+ * allocation began earlier; that only shifts the snapshot.
  */
 #include "state.h"
 #include "base/base.h"
@@ -26,7 +26,7 @@
 #define COUNTS      65536u
 #define COUNT_MASK  0xffffffu /* the bits above are the level */
 #define LEVEL_AT    24u
-#define RISING      (1u << 31) /* it reached the level and has not fallen below half of it yet */
+#define RISING      (1u << 31) /* reached the level, and has not yet fallen below half of it */
 #define LEVEL(word) (((word) & ~RISING) >> LEVEL_AT)
 #define LISTED      32u /* entries of the list; if it is full, growth counts as lasting at once */
 #define TICK        64u /* allocations that a thread may keep in its part */
@@ -35,16 +35,16 @@
 #define FIRST       8u
 #define FIRST_POWER 3u /* power of two, for sizes */
 #define FIRST_SUM   ((uint64_t)1 << 20)
-#define ALONE       3u /* live at a time if each replaces the last: both, and one false match */
+#define ALONE       3u /* blocks live at a time if each replaces the last: both, and one false match */
 #define LOOKS       2u /* one for the block, one for results computed from it */
 #define DEVICES     256u
 
 bool vt_growth_trigger_on;
 
-/* Atomic, by hash of the stack: the number of live allocations, and above it the highest power of two reached so far,
+/* Atomic, by hash of the stack. Low bits: number of live allocations; high bits: highest power of two reached so far,
  * plus one. */
 static uint32_t counts[COUNTS];
-/* Atomic, by hash of the stack: the first size, and above it the largest: powers of two, plus one. */
+/* Atomic, by hash of the stack: the first size (low bits) and the largest, as powers of two, plus one. */
 static uint16_t sizes[COUNTS];
 static uint8_t looks[65];      /* atomic: how often each power of two has triggered */
 static uint64_t sums[DEVICES]; /* atomic: a device's bytes at its last trigger */
@@ -52,11 +52,11 @@ static uint64_t sums[DEVICES]; /* atomic: a device's bytes at its last trigger *
 static uint64_t allocations; /* atomic: number so far, without the threads' parts */
 static uint64_t look_at;     /* atomic: allocation count of the next check; 0: none */
 static uint64_t not_before;  /* atomic: the earliest count for the next snapshot */
-static uint32_t lasting;     /* atomic: there is growth that triggers without having to last */
+static uint32_t lasting;     /* atomic: growth was seen that need not last */
 static uint32_t listing;     /* atomic: a try-lock of the list */
 static struct {
     uint32_t slot;  /* index in counts, plus one; 0: free */
-    uint64_t until; /* allocation count from which it has lasted */
+    uint64_t until; /* allocation count at which it will have lasted long enough */
 } rising[LISTED];
 
 /* The number of allocations, including this thread's part. */
@@ -70,7 +70,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* Whether an entry of the list has lasted; *next: when the next one will have, or UINT64_MAX. */
+/* Whether an entry of the list has lasted long enough; *next: when the next one will have, or UINT64_MAX. */
 static bool has_lasted(uint64_t now, uint64_t *next) {
     bool any = false;
     *next = UINT64_MAX;
@@ -84,7 +84,7 @@ static bool has_lasted(uint64_t now, uint64_t *next) {
     return any;
 }
 
-/* Called at intervals, and after growth: whether a snapshot is due. */
+/* Checks whether a snapshot is due; called at intervals and after growth. */
 static void tick(void) {
     uint64_t now = give(), at = vt_get(&look_at), next;
     if (at && now >= at && vt_claim(&listing, 0, 1)) {
@@ -142,7 +142,7 @@ void vt_growth_trigger_reset(void) {
     vt_publish(&listing, 0);
 }
 
-/* Whether the block, one of few live ones, is that much larger than the first one. */
+/* Notes a block, one of few live ones, that is much larger than the first one. */
 static void larger(uint32_t stack, uint64_t bytes, uint32_t live) {
     uint16_t *size = &sizes[stack % COUNTS], was = vt_get(size);
     unsigned now = 64 - (unsigned)__builtin_clzll(bytes | 1), first = was & 0xff;

@@ -4,16 +4,15 @@
  * on stderr when a device's total passes a mark. Called by the driver wrappers (VT_MAY_ALLOC) and by event.c. When
  * none of the three is set, each call costs one branch.
  *
- * There are two sums per device. `taken` counts live allocations and attempts: it grows before the driver is called and
- * shrinks after the driver has freed, so the limit is never exceeded, not even for a moment. `live` counts the
- * allocations in the live table.
+ * There are two sums per device. `taken` counts live allocations and attempts: it grows before an allocation and
+ * shrinks after a free, so the limit is never exceeded. `live` counts the allocations in the live table.
  *
- * `taken` grows by compare-and-swap, not by add-then-check: otherwise a large request that is about to be refused could
- * briefly push out a small one that fits.
+ * `taken` grows by compare-and-swap, not by add-then-check: otherwise, while a large request was being refused, a small
+ * one that fits could be refused as well.
  *
- * The limit covers device memory of the driver layer. It excludes managed memory, which need not be on the device,
- * pinned host memory, and framework blocks, which lie inside driver blocks. VRAMTRACE_INJECT counts every call that
- * allocates any of the driver's kinds. An allocation whose record is lost does not count against the limit, because
+ * The limit covers device memory of the driver layer. It excludes managed memory (which need not be on the device),
+ * pinned host memory, and framework blocks (which lie inside driver blocks). VRAMTRACE_INJECT counts every call that
+ * allocates memory of the driver layer. An allocation whose record is lost does not count against the limit, because
  * its free would not be recognized.
  */
 #include "state.h"
@@ -100,8 +99,8 @@ static void live_grows(unsigned device, uint64_t bytes) {
 void vt_limit_finalize_(const struct vt_call *call, const struct vt_live *now) {
     if (now && vt_kind_layer(now->kind) != VT_LAYER_DRIVER)
         now = NULL;
-    /* One addition when both are on the same device: if the reservation and the allocation counted
-     * together for a moment, another thread's request that fits could be refused. */
+    /* A single addition if both are on the same device: if reservation and allocation were both counted for a moment,
+     * another thread's request that fits could be refused. */
     if (now && call->reserved_device == now->device) {
         vt_add(&taken[now->device], now->size - call->reserved);
     } else {
@@ -131,7 +130,7 @@ uint64_t vt_limit_free(unsigned device, uint64_t free_bytes) {
     return free_bytes < left ? free_bytes : left;
 }
 
-/* A child has none of its parent's memory. Each process counts separately for VRAMTRACE_INJECT. */
+/* A child has none of its parent's memory, and VRAMTRACE_INJECT counts in each process separately. */
 void vt_limit_forked(void) {
     for (unsigned i = 0; i < DEVICES; i++) {
         vt_put(&taken[i], 0);

@@ -3,10 +3,10 @@
  * Live allocations: (address space, address) -> size, device, stack, kind, in a table of table.c.
  *
  * Only one thread at a time can insert or remove an address: the driver does not return an address again until it is
- * freed, and a free removes the entry here before the driver sees it. So a published key is stable until its own
- * removal. Memory that ends with its context is the exception: its entries are removed after the driver has destroyed
- * the context, when it may already have reused the addresses. From the first such end on, an insertion replaces an
- * existing entry.
+ * freed, and a free removes the entry here before the driver's call. So a published key is stable until its own
+ * removal. The exception is memory that ends with its context: we remove its entries after the driver has destroyed the
+ * context, and by then the driver may have reused the addresses. So from the first context's end on, an insertion
+ * replaces an existing entry.
  *
  * Called by event.c on each event; the exit line reads the totals.
  */
@@ -18,8 +18,8 @@ static uint32_t ends; /* atomic: some context may have ended */
 
 #define ADDRESS_BITS 58 /* addresses have at most 57 bits */
 
-/* The address, then three bits for its space, then two bits that are always set, so that no key is 0, 1 or 2. Returns 0
- * for an invalid address, because a program may free any number. */
+/* A key is the address, three bits for its space, and two bits that are always set, so that no key is 0, 1 or 2.
+ * Returns 0 for an invalid address, because a program may pass any number to a free. */
 static uint64_t key_of(uint64_t address, unsigned kind) {
     return address >> ADDRESS_BITS ? 0 : address << 5 | (uint64_t)vt_kind_space(kind) << 2 | 3;
 }

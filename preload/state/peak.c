@@ -4,8 +4,8 @@
  * grown by 5 % since the last question. event.c reports each allocation and free; interpose/ask_driver.c asks.
  *
  * The sums are approximate: a thread adds to a device's sum only when its own part has changed by a mebibyte, so that
- * threads do not write to the same cache line at each event. A sum is therefore off by less than a mebibyte per
- * thread, which only shifts the time of the question.
+ * threads do not write to the same cache line at each event. So a sum is off by less than a mebibyte per thread, which
+ * only shifts the time of the question.
  */
 #include "state.h"
 #include "base/base.h"
@@ -22,7 +22,7 @@ static uint64_t give(void) {
     return vt_add(&vt_peak_devices[vt_tls.peak_device].bytes, by) + by;
 }
 
-/* Adds to the thread's part; whether the part must be moved to the sum now. */
+/* Adds to the thread's part. Returns whether the part must now be moved to the sum. */
 static bool moved(unsigned device, int64_t by) {
     if (vt_tls.peak_device != device && vt_tls.peak_part)
         give();

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Open phases, kept so that each gets into the log even if it began before the log was opened.
+ * Keeps open phases, so that a phase gets into the log even if it began before the log was opened.
  *
  * A phase alone does not open a log: a process without CUDA calls leaves no file. So open phases are kept in memory:
- * each thread has a stack of them with their names, and ranges that may end on another thread are in a small table of
+ * each thread has a stack of its phases and their names; ranges that may end on another thread are in a small table of
  * the process. After the log was opened, each phase is written at its thread's next event (event.c checks
  * vt_phases_unwritten). The record has both the time of writing and the time when the phase began, because a record's
- * stamp must not be earlier than records already read. A forked child's log gets the phases that were open at the fork
- * in the same way.
+ * stamp must not be earlier than those of records already read. A forked child's log gets the phases that were open at
+ * the fork in the same way.
  *
  * Names are numbered by the hash of their text, like stacks.
  *
@@ -30,13 +30,13 @@ struct waiting {
 #define BUSY UINT64_MAX
 
 uint32_t vt_phases_unwritten;  /* atomic */
-static uint32_t waiting_count; /* atomic; number of these in `waiting` */
+static uint32_t waiting_count; /* atomic; number of ranges in `waiting` */
 
 static __thread struct vt_phases *own __attribute__((tls_model("initial-exec")));
 static struct waiting waiting[RANGES];
 
 static struct vt_numbering names;
-static char domains[VT_PHASE_DOMAINS][VT_NAME_MAX_BYTES + 1]; /* by number - 1; set once */
+static char domains[VT_PHASE_DOMAINS][VT_NAME_MAX_BYTES + 1]; /* domain n is at n - 1; set once */
 static uint32_t domain_state[VT_PHASE_DOMAINS]; /* atomic; 0: free, 1: being written, 2: ready */
 
 static uint64_t hash_of(const char *text, uint32_t bytes) {
@@ -57,7 +57,7 @@ uint32_t vt_phases_name(struct vt_thread *t, const char *text, uint32_t n) {
         vt_numbering_written(&names, number);
     else if (vt_numbering_unwritten(&names, number))
         vt_log_drop(VT_DROP_STACKS);
-    return number; /* without space, its next phase tries again */
+    return number; /* 0 if there was no space; the next phase of this name tries again */
 }
 
 uint32_t vt_phases_domain(const char *name) {
@@ -112,8 +112,8 @@ void vt_phases_write_open(struct vt_thread *t) {
     }
 }
 
-/* Made once per thread entry, and reused with it after the thread dies; the phases that a dead thread left open stay
- * open in the log. */
+/* Made once per vt_thread, and reused with it after the thread dies; phases that a dead thread left open stay open in
+ * the log. */
 struct vt_phases *vt_phases_own(bool make) {
     struct vt_thread *thread;
     if (VT_LIKELY(own != NULL) || !make || !(thread = vt_thread_self()))

@@ -23,7 +23,7 @@ struct vt_phases {
 
 /* Number of open phases that are not in the log yet. */
 extern uint32_t vt_phases_unwritten;
-/* Writes those of the calling thread and of the process. Only while recording (event.h). */
+/* Writes the calling thread's and the process's open phases. Only while recording (event.h). */
 void vt_phases_write_open(struct vt_thread *thread);
 
 /* Writes one record, preceded by NAME records for names that are new. Only while recording. */
@@ -33,10 +33,10 @@ void vt_phases_write(struct vt_thread *thread, enum vt_phase_event what,
 /* A name's number; writes its record if the name is new. 0: no space. Only while recording. */
 uint32_t vt_phases_name(struct vt_thread *thread, const char *text, uint32_t bytes);
 
-/* The calling thread's phases. NULL: it has none and `make` is false, or there is no memory. */
+/* The calling thread's phases; makes them if `make`. NULL: none, or no memory. */
 struct vt_phases *vt_phases_own(bool make);
 
-/* Keeps a process-wide range that began before the log was opened, and its end. */
+/* Remembers a process-wide range that began before the log was opened, until it ends. */
 void vt_phases_wait(const struct vt_open_phase *phase);
 void vt_phases_wait_ends(uint64_t range);
 

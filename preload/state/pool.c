@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kind and device of each pool's memory, and the device of each stream. Learned when the program makes or asks for
- * a pool, or makes a stream.
+ * The kind and device of each pool's memory, and the device of each stream. We learn them when the program makes or
+ * gets a pool, or makes a stream.
  *
  * Called by wrap_pool.c, wrap_stream.c and wrap_graph.c.
  */

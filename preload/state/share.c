@@ -10,7 +10,7 @@
 #include "base/base.h"
 
 static struct vt_table imported; /* set of addresses */
-static uint32_t any;             /* atomic: whether any was ever seen */
+static uint32_t any;             /* atomic: whether any address was ever seen */
 
 void vt_share_seen(uint64_t address) {
     const uint64_t words[VT_TABLE_WORDS] = {0};

@@ -5,8 +5,8 @@
  * and streams (pool.c), graphs (graph.c), other processes' memory (share.c), peaks (peak.c), growth
  * (growth_trigger.c), limits (limit.c), open phases (phases.c, declared in phases.h).
  *
- * Invariants: no locks, no malloc: the tables of table.c. A handle whose creation we did not see is unknown, and
- * nothing is claimed about it. Uses base/ and log/.
+ * Invariants: no locks, no malloc: the tables of table.c. A handle whose creation we did not see is unknown, and we
+ * assume nothing about it. Uses base/ and log/.
  */
 #ifndef VT_PRELOAD_STATE_H
 #define VT_PRELOAD_STATE_H
@@ -15,13 +15,13 @@
 #include "log/log.h"
 #include "phases.h"
 
-/* The call being wrapped. Made by VT_CALL at the top of each wrapper. */
+/* The call being wrapped; every wrapper begins with VT_CALL, which creates it. */
 struct vt_call {
     unsigned hook;
     uint8_t refused;         /* enum vt_fail_flag: we refused, not the driver (limit.c) */
     uint8_t reserved_device; /* the device whose limit holds `reserved` */
     struct vt_caller caller;
-    uint64_t reserved; /* bytes reserved under the limit beforehand */
+    uint64_t reserved; /* bytes reserved under the limit before the call */
 };
 
 /* One live allocation, as live.c keeps it. */
@@ -35,13 +35,13 @@ struct vt_live {
 /* live.c: live allocations, a lock-free table (address space, address) -> allocation. `kind`
  * selects the address space (device, host). */
 bool vt_live_insert(const struct vt_live *what); /* false: no space; the caller counts it */
-/* The same, but replaces an allocation that is live there: its free was missed. */
+/* The same, but replaces a live allocation at the address, whose free we missed. */
 bool vt_live_put(const struct vt_live *what, struct vt_live *was, bool *replaced);
 bool vt_live_remove(uint64_t address, unsigned kind, struct vt_live *taken); /* false: unknown */
 void vt_live_ahead(uint64_t address,
                    unsigned kind); /* Call early: prefetches the slot for an insert or remove. */
 bool vt_live_known(uint64_t address, unsigned kind); /* of this kind */
-/* Contexts may end from now on: the driver may reuse addresses before their entries are removed. */
+/* Call before the first context ends: from then on, the driver may reuse addresses before we remove their entries. */
 void vt_live_contexts_end(void);
 /* Removes all allocations that end with a context; returns their bytes. */
 uint64_t vt_live_remove_context(unsigned context);
@@ -52,14 +52,15 @@ uint64_t vt_live_on_device(int device); /* bytes; -1: all devices */
 void vt_live_each(void (*visit)(const struct vt_live *what, void *data), void *data);
 void vt_live_forked(void);
 
-/* peak.c: decides what to ask the driver about a device after an allocation; interpose/ask_driver.c asks. */
+/* peak.c: decides which questions to ask the driver about a device after an allocation; interpose/ask_driver.c asks
+ * them. */
 enum { VT_ASK_MEMORY = 1 /* free and total bytes */, VT_ASK_DEVICE = 2 /* name, size, UUID */ };
 #define VT_PEAK_DEVICES 256u               /* one per value of a record's device byte */
 #define VT_PEAK_STEP    (int64_t)(1 << 20) /* bytes that a thread may keep in its part */
 extern struct vt_peak_device {
-    uint64_t bytes; /* atomic: driver memory of this process, without the threads' parts */
+    uint64_t bytes; /* atomic: this process's driver memory, without the threads' parts */
     uint64_t asked; /* atomic: `bytes` at the last question */
-    uint32_t known; /* atomic: its name and size were asked */
+    uint32_t known; /* atomic: we have asked for its name and size */
 } vt_peak_devices[VT_PEAK_DEVICES];
 unsigned vt_peak_allocated_(const struct vt_live *what);
 void vt_peak_freed_(const struct vt_live *was);
@@ -85,17 +86,17 @@ static inline void vt_peak_freed(const struct vt_live *was) {
     if (vt_peak_counts(was) && !vt_peak_moved(was->device, -(int64_t)was->size))
         vt_peak_freed_(was);
 }
-/* The question failed: the next allocation on the device asks everything again. */
+/* Call if the question failed: after the next allocation on the device, everything is asked again. */
 void vt_peak_unasked(unsigned device);
 void vt_peak_forked(void);
 
-/* growth_trigger.c: sets VT_DUE_GROWTH when memory has grown so much that its owners should be looked for. Off until it
- * is started. */
+/* growth_trigger.c: sets VT_DUE_GROWTH when memory has grown so much that we should look for its owners. Off until
+ * vt_growth_trigger_start. */
 extern bool vt_growth_trigger_on;
 void vt_growth_trigger_start(void);
 void vt_growth_trigger_allocated_(const struct vt_live *what);
 void vt_growth_trigger_freed_(uint32_t stack); /* an allocation with this stack was freed */
-void vt_growth_trigger_device_(unsigned device, uint64_t bytes); /* the device's bytes */
+void vt_growth_trigger_device_(unsigned device, uint64_t bytes); /* the device now holds `bytes` */
 /* Call when a snapshot begins. */
 void vt_growth_trigger_reset(void);
 void vt_growth_trigger_forked(void);
@@ -113,19 +114,19 @@ static inline void vt_growth_trigger_device(unsigned device, uint64_t bytes) {
         vt_growth_trigger_device_(device, bytes);
 }
 
-/* limit.c: whether VRAMTRACE_LIMIT, VRAMTRACE_INJECT or VRAMTRACE_ALARM is set. If not, the functions below only read
- * this. */
+/* limit.c: whether VRAMTRACE_LIMIT, VRAMTRACE_INJECT or VRAMTRACE_ALARM is set. If not, the functions below only check
+ * this variable. */
 extern bool vt_limit_on;
 void vt_limit_arm(void); /* called when the options are read */
 
-/* Call before an allocation: reserves device memory under the device's limit. False: the allocation must not be tried;
- * call->refused is the reason. */
+/* Call before an allocation: reserves device memory under the device's limit. False: do not allocate; call->refused is
+ * the reason. */
 bool vt_limit_reserve(struct vt_call *call, unsigned kind, unsigned device, uint64_t bytes);
 
-/* Call after the allocation: the reservation becomes the live size, or is returned. `now` NULL: the call failed, or its
+/* Call after the allocation: turns the reservation into live memory, or returns it. `now` NULL: the call failed, or its
  * record was lost. */
 void vt_limit_finalize_(const struct vt_call *call, const struct vt_live *now);
-/* After a free that the driver accepted. */
+/* Call after a free that the driver accepted. */
 void vt_limit_freed_(const struct vt_live *was);
 
 static inline void vt_limit_finalize(const struct vt_call *call, const struct vt_live *now) {
@@ -137,8 +138,8 @@ static inline void vt_limit_freed(const struct vt_live *was) {
         vt_limit_freed_(was);
 }
 
-/* Device memory as shown to the program: never more than the limit allows. `total` is the driver's
- * figure; VRAMTRACE_ALARM in percent refers to it. */
+/* Device memory as shown to the program, at most the limit. `total` is the driver's figure, to which a percentage in
+ * VRAMTRACE_ALARM refers. */
 uint64_t vt_limit_total(unsigned device, uint64_t total);
 uint64_t vt_limit_free(unsigned device, uint64_t free_bytes);
 void vt_limit_forked(void);
@@ -146,17 +147,17 @@ void vt_limit_forked(void);
 /* context.c: gives numbers to contexts. It follows the program's calls and never asks the driver. */
 unsigned vt_context_made(CUcontext handle, unsigned device,
                          bool primary);       /* its number; VT_CONTEXT_UNKNOWN when full */
-unsigned vt_context_number(CUcontext handle); /* new ones have no known device */
+unsigned vt_context_number(CUcontext handle); /* a new one has no known device */
 unsigned vt_context_primary(unsigned device); /* VT_CONTEXT_UNKNOWN: none seen */
-/* Call before the driver destroys it: from now on its handle may name another context. Returns the handle, for
+/* Call before the driver destroys a context: from then on its handle may name another context. Returns the handle, for
  * vt_context_stays() if the driver refuses. */
 uint64_t vt_context_ends(unsigned number);
 void vt_context_stays(unsigned number, uint64_t handle); /* the driver refused */
 void vt_context_gone(unsigned number);                   /* its number is free for reuse */
 unsigned vt_context_device(unsigned number);             /* VT_DEVICE_UNKNOWN: unknown */
 void vt_context_set_device(unsigned number, unsigned device);
-/* A green context is a share of its device's primary context, which owns its allocations. These
- * functions return and take the primary's number. */
+/* A green context is a part of its device's primary context, which owns the allocations. These functions return and
+ * take the primary context's number. */
 unsigned vt_context_green_made(CUgreenCtx handle, unsigned device);
 unsigned vt_context_green(CUgreenCtx handle);
 void vt_context_green_gone(CUgreenCtx handle);
@@ -167,7 +168,7 @@ void vt_context_each(void (*see)(uint64_t handle, void *data), void *data);
 void vt_context_push(CUcontext handle);
 void vt_context_pop(void);
 void vt_context_replace(CUcontext handle);
-/* The current context's number; if none was seen: the only existing context, else VT_CONTEXT_UNKNOWN. */
+/* The current context's number. If we saw none become current: the only existing context's, else VT_CONTEXT_UNKNOWN. */
 #define VT_CONTEXT_DEPTH_MAX (sizeof vt_tls.contexts / sizeof vt_tls.contexts[0])
 unsigned vt_context_only_(void);
 static inline unsigned vt_context_current(void) {
@@ -177,18 +178,18 @@ static inline unsigned vt_context_current(void) {
 }
 void vt_context_forked(void);
 
-/* vmm.c: physical memory gets a number of our own, because the driver reuses handles. The number is valid while a
- * handle or a mapping refers to it. */
+/* vmm.c: we number physical memory ourselves, because the driver reuses handles. A number is valid while a handle or a
+ * mapping refers to the memory. */
 
 /* Returns the number. `kind` 0: not this process's memory (imported, multicast). */
 uint64_t vt_vmm_made(uint64_t handle, unsigned kind, unsigned device);
-/* Before a release. False: the handle is unknown, or already released too often. */
+/* Call before a release. False: the handle is unknown, or was already released too often. */
 bool vt_vmm_release(uint64_t handle, uint64_t *number);
-/* After a successful retain, and after a release that failed: the handle refers to `number`. */
+/* Call after a successful retain, and after a failed release: the handle refers to `number`. */
 void vt_vmm_handle(uint64_t handle, uint64_t number);
 
-/* Adds a reference, before the driver's call that makes it: to the memory behind a handle, or
- * mapped at an address. 0: unknown. */
+/* Adds a reference to memory, given by a handle or by an address where it is mapped. Call before the driver's call that
+ * adds it. Returns the number; 0: unknown. */
 uint64_t vt_vmm_hold_handle(uint64_t handle);
 uint64_t vt_vmm_hold_address(uint64_t address);
 /* Drops a reference. True when it was the last: `kind` and `device` then describe the memory. */
@@ -221,16 +222,15 @@ void vt_pool_streams_each(void (*see)(uint64_t handle, void *data), void *data);
 unsigned vt_pool_stream_device(CUstream stream);
 void vt_pool_forked(void);
 
-/* graph.c: captures in progress, over all threads. While it is 0, stream operations skip
- * the look-up. */
+/* graph.c: captures in progress, in all threads. While this is 0, stream operations skip the look-up. */
 extern uint32_t vt_graph_captures;
-/* Whether any graph ever had memory nodes. While it is 0, launches skip the look-up. */
+/* Whether any graph ever had memory nodes. While this is 0, launches skip the look-up. */
 extern uint32_t vt_graph_any;
 
 /* Graphs launched so far, by all threads, and the number last written to the log. */
 extern struct vt_graph_launches { uint64_t count, written; /* atomic */ } vt_graph_launches;
 
-/* Our key for a stream: each thread's default stream has a key of its own. */
+/* Our key for a stream. Each thread's own default stream has a separate key. */
 uint64_t vt_graph_stream(CUstream stream, bool per_thread);
 
 void vt_graph_capture_begin(uint64_t stream, CUgraph into);
@@ -248,8 +248,8 @@ void vt_graph_free_captured(uint64_t stream, uint64_t address);
 void vt_graph_child_moved(CUgraph parent, CUgraph child);
 
 void vt_graph_instantiated(CUgraphExec exec, CUgraph graph);
-/* A handle is destroyed: before the call returns, the driver may give the same handle to another
- * thread. So its entry is removed before the call, and restored if the driver refuses. */
+/* When a handle is destroyed, the driver may give the same handle to another thread before the call returns. So we
+ * remove its entry before the call, and restore it if the driver refuses. */
 struct vt_graph_end {
     uint64_t words[3]; /* the table entry's */
     bool known;
@@ -259,8 +259,8 @@ void vt_graph_exec_ended(CUgraphExec exec, const struct vt_graph_end *end, bool 
 struct vt_graph_end vt_graph_ends(CUgraph graph);
 void vt_graph_ended(CUgraph graph, const struct vt_graph_end *end, bool refused);
 
-/* Calls `alloc` for each allocation that a launch leaves live, and `freed` for each one of earlier launches or other
- * graphs that it frees. */
+/* Calls `alloc` for each allocation that a launch leaves live, and `freed` for each earlier one that the launch
+ * frees. */
 void vt_graph_launch(CUgraphExec exec, void (*alloc)(const struct vt_live *what, void *data),
                      void (*freed)(uint64_t address, void *data), void *data);
 void vt_graph_forked(void);

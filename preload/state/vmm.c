@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * References to physical memory. A program makes it (cuMemCreate), maps it, and may release the handle while it is
- * mapped (ggml does so at once) or take further references by address (NCCL does). The memory ends with its last
+ * References to physical memory. A program makes memory (cuMemCreate), maps it, and may release the handle while the
+ * memory is mapped (as ggml does) or add references by address (as NCCL does). The memory is freed with its last
  * reference. We count references ourselves and do not ask the driver.
  *
  * A reference is added here before the driver's call that makes it, and dropped after the call that ends it, so that
- * the count is never 0 while the driver still holds the memory. Only a handle's entry is removed before its release:
- * the driver may give the same handle to another thread before our call returns.
+ * the count is never 0 while the driver still holds the memory. The exception is a handle's entry: it is removed before
+ * the release, because the driver may give the same handle to another thread before the call returns.
  *
  * Called by wrap_vmm.c.
  */
@@ -44,7 +44,7 @@ unsigned vt_vmm_device(uint64_t number) {
 
 void vt_vmm_handle(uint64_t handle, uint64_t number) {
     const uint64_t words[VT_TABLE_WORDS] = {number, 0, 1};
-    /* If two threads both find no entry, they make two for one number; the counts add up. */
+    /* If two threads both find no entry, they make two for one number, whose counts add up. */
     if (!vt_table_count_up(&handles, KEY(handle), NULL) &&
         !vt_table_insert(&handles, KEY(handle), words))
         vt_log_drop(VT_DROP_LIVE);

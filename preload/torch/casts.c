@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cache of torch.autocast while it is entered: weights in the lower precision, in a static variable of
- * libtorch_cpu.so. No exported symbol leads to it, so the library's data is searched for a table of this shape: a
- * ska::flat_hash_map (c10/util/flat_hash_map.h) from the address of a weight to a weak reference to that weight, and
- * its cast (aten/src/ATen/autocast_mode.cpp, of PyTorch 2.6 to 2.15).
+ * Finds the cache of torch.autocast. While autocast is entered, the cache has the weights in the lower precision, in a
+ * static variable of libtorch_cpu.so. No exported symbol leads to it, so we search the library's data for a table of
+ * this shape: a ska::flat_hash_map (c10/util/flat_hash_map.h) from a weight's address to a weak reference to the
+ * weight, and its cast (aten/src/ATen/autocast_mode.cpp, of PyTorch 2.6 to 2.15).
  *
  * Called by native/native.c.
  */
@@ -16,7 +16,7 @@ struct table {
     uintptr_t entries;
     uint64_t last_slot;
     uint8_t shift;   /* shifts a hash to its slot: see is_table */
-    uint8_t lookups; /* number of entries after the last slot, which ends with an end mark */
+    uint8_t lookups; /* number of entries after the last slot; the last one is an end mark */
     uint8_t unused[2];
     uint32_t load; /* a float */
     uint64_t count;
@@ -37,7 +37,7 @@ static bool is_table(const struct table *t) {
            t->count && t->count <= slots;
 }
 
-/* A weight's cast; 0: not such an entry. The order of a std::tuple's members depends on the library. */
+/* The cast of an entry's weight; 0: not such an entry. The order of a std::tuple's members depends on the library. */
 static uintptr_t cast_in(struct vt_owners *w, const struct entry *e) {
     unsigned cast = e->value[0] == e->key;
     return e->value[!cast] == e->key && e->value[cast] != e->key &&
@@ -47,7 +47,7 @@ static uintptr_t cast_in(struct vt_owners *w, const struct entry *e) {
                : 0;
 }
 
-/* Reads the entries; `emit`: reports them. False: they do not match the table. */
+/* Checks the entries; `emit`: also reports them. False: they do not match the table. */
 static bool read_entries(struct vt_owners *w, const struct table *t, bool emit) {
     uint64_t count = 0;
     struct entry e;

@@ -13,7 +13,7 @@
 /* Offset of the C++ object's address in a pybind11 object. */
 #define PAYLOAD 16u
 
-/* A SavedVariable. References to nodes have one word, or two if they are std::shared_ptr. */
+/* Offsets in a SavedVariable. References to nodes have one word, or two if `shared` (std::shared_ptr). */
 struct saved_layout {
     uint16_t bytes, flags, hooks;
     bool shared;
@@ -21,7 +21,7 @@ struct saved_layout {
 /* Consecutive bools. */
 enum { FLAG_NONE, FLAG_IN_PLACE, FLAG_ORIGINAL, FLAG_LEAF, FLAG_OUTPUT, SAVED_FLAGS };
 
-/* A Node, and its edges; `bytes`: where the members of its own class begin. */
+/* Offsets in a Node and its edges; `bytes`: where the members of the node's own class begin. */
 struct node_layout {
     uint16_t next, edge_bytes, object, bytes;
     struct saved_layout saved;
@@ -30,15 +30,15 @@ static const struct node_layout node_new = {88, 16, 112, 464, {80, 40, 48, false
                                 /* 2.6, 2.9: std::enable_shared_from_this, std::shared_ptr */
     node_old = {96, 24, 472, 472, {104, 48, 56, true}};
 
-/* A Node ends with a small vector with space for two elements. Unused elements contain old words of the heap, and so
- * does any padding between members. */
+/* A Node ends with a small vector with space for two elements. Unused elements, and padding between members, contain
+ * old words of the heap. */
 #define INSIDE       2u
 #define INSIDE_BYTES 192u
 /* In a CopySlices, the node of the copied operation follows two geometries and a function. */
 #define COPY_NODE    152u
 
-#define NODES_MOST 65536u /* most edges of one node */
-#define SAVED_MOST 4096u  /* most tensors in one vector */
+#define NODES_MOST 65536u /* edges of one node: max */
+#define SAVED_MOST 4096u  /* tensors in one vector: max */
 #define NODE_BYTES 16384u
 
 static void name_dict(struct vt_owners *w, struct vt_owners_text name, uintptr_t object) {
@@ -82,8 +82,8 @@ uintptr_t vt_torch_block_end(struct vt_owners *w, uintptr_t object) {
     return object - 8 + size;
 }
 
-/* PySavedVariableHooks: the pack function, which is cleared after use, the unpack function, and the packed object. Each
- * was one word in older versions, and so the block was shorter; now each is a std::optional of three words. */
+/* PySavedVariableHooks has the pack function (cleared after use), the unpack function, and the packed object. Each was
+ * one word in older versions, so the block was shorter. Now each is a std::optional of three words. */
 static void saved_by_hooks(struct vt_owners *w, uintptr_t hooks) {
     enum { UNPACK = 1, DATA = 2 };
     if (vt_class_of(w, hooks) != VT_CLASS_HOOKS)
@@ -101,8 +101,8 @@ static void saved_by_hooks(struct vt_owners *w, uintptr_t hooks) {
     }
 }
 
-/* Whether one word refers to an object of this class, or is null; or two words are a valid std::shared_ptr. The target
- * of a weak one may be freed. */
+/* Whether one word refers to an object of this class, or is null. `shared`: whether two words are such a
+ * std::shared_ptr. `weak`: a std::weak_ptr, whose target may be freed. */
 static bool may_refer(struct vt_owners *w, const uint8_t *at, bool shared, bool weak,
                       enum vt_class class_) {
     uintptr_t words[2];
@@ -111,11 +111,11 @@ static bool may_refer(struct vt_owners *w, const uint8_t *at, bool shared, bool 
     return fits && (!shared || (words[1] ? vt_class_is_shared(w, words[1]) : !words[0]));
 }
 
-/* Whether a SavedVariable lies at `at`, a copy of its words: all of its members must fit. Its first word is a tensor;
- * it is the undefined tensor if a hook has it, it was released, or none was saved. The saved tensor is the original,
- * unless the node made it. */
+/* Whether `at`, a copy of memory, is a SavedVariable: all members must fit. The first word is a tensor. It is the
+ * undefined tensor if a hook has the tensor, the tensor was released, or none was saved. The saved tensor is the
+ * original, unless the node made it. */
 static bool is_saved(struct vt_owners *w, const uint8_t *at, const struct saved_layout *l) {
-    enum { FORWARD = 8, WEAK_NODE = 24, NODE = 8 }; /* offsets; the last one after `hooks` */
+    enum { FORWARD = 8, WEAK_NODE = 24, NODE = 8 }; /* offsets; NODE is relative to `hooks` */
     const uint8_t *flags = at + l->flags, *node = at + l->hooks + NODE;
     uint32_t step = l->shared ? 16 : 8;
     uintptr_t tensor, hooks;
@@ -179,8 +179,8 @@ static bool read_saved_vector(struct vt_owners *w, const uint8_t *at,
     return true;
 }
 
-/* Finds saved tensors among the members of an object's own class. These classes are generated, and there is no table of
- * their members. */
+/* Finds saved tensors among the members of an object's own class. These classes are generated, and no table lists their
+ * members. */
 static void read_members(struct vt_owners *w, uintptr_t from, uintptr_t to,
                          const struct saved_layout *l) {
     uint8_t bytes[256];
@@ -201,8 +201,8 @@ static const struct node_layout *layout_of(struct vt_owners *w, uintptr_t node) 
     return vt_owners_word(w, node + 8) == node ? &node_old : &node_new;
 }
 
-/* Whether a node's own members begin where the layout expects them: before them is the small vector, whose elements lie
- * in it or, if there are more, elsewhere. */
+/* Whether a node's own members begin where the layout expects them: after the small vector, whose elements lie inside
+ * it or, if there are more than two, elsewhere. */
 static bool has_members(struct vt_owners *w, uintptr_t node, const struct node_layout *l) {
     struct {
         uintptr_t first;
@@ -213,7 +213,7 @@ static bool has_members(struct vt_owners *w, uintptr_t node, const struct node_l
            (v.first == inside ? v.room == INSIDE : v.room > INSIDE);
 }
 
-/* The Python object of a node written in Python: it is the context, and refers back to the node. */
+/* The Python object of a node written in Python: the context, which refers back to the node. */
 static uintptr_t python_of(struct vt_owners *w, uintptr_t node) {
     return vt_class_is(w, node, "N5torch8autograd6PyNodeE")
                ? vt_owners_word(w, node + layout_of(w, node)->object)
@@ -245,7 +245,7 @@ static void read_next(struct vt_owners *w, uintptr_t node, const struct node_lay
 /* Hooks and metadata that register_hook(), register_prehook() and `metadata` stored in a node. */
 static void read_node_hooks(struct vt_owners *w, uintptr_t node, const struct node_layout *l) {
     enum { ANOMALY = 32, PRE = 40, TENSOR_PRE = 64, POST = 144 }; /* after l->next */
-    /* Offsets after a std::string and a pointer, whose sizes differ between versions. */
+    /* Possible offsets, after a std::string and a pointer, whose sizes differ between versions. */
     static const uint8_t metadata[] = {48, 56, 32};
     uintptr_t at = node + l->next, anomaly = vt_owners_word(w, at + ANOMALY);
     for (size_t i = 0; anomaly && i < sizeof metadata; i++)
@@ -256,7 +256,7 @@ static void read_node_hooks(struct vt_owners *w, uintptr_t node, const struct no
     vt_torch_hooks(w, at + POST, VT_CLASS_POST_HOOK, "post_hooks");
 }
 
-/* std::make_shared has put some nodes after their counts, to which std::enable_shared_from_this points. */
+/* std::make_shared places some nodes after their counts, to which std::enable_shared_from_this points. */
 static uintptr_t node_end(struct vt_owners *w, uintptr_t node, const struct node_layout *l) {
     enum { WEAK_COUNTS = 16, COUNTS_BYTES = 16 };
     bool behind = l == &node_old && vt_owners_word(w, node + WEAK_COUNTS) == node - COUNTS_BYTES;
@@ -271,11 +271,11 @@ void vt_torch_node(struct vt_owners *w, uintptr_t node) {
         return;
     uintptr_t end = node_end(w, node, l), own = node + l->bytes;
     if (vt_class_is(w, node, "N5torch8autograd14AccumulateGradE")) {
-        /* Its variable, which is not a tensor saved for the backward pass. */
+        /* The node's variable is not a tensor saved for the backward pass. */
         vt_torch_tensor(w, (struct vt_edge){.kind = VT_STEP_CLASS, .apart = true},
                         vt_owners_word(w, own));
     } else if (vt_class_is(w, node, "N5torch8autograd10CopySlicesE")) {
-        /* An in-place operation on a view: the operation is another node, to which no edge leads. */
+        /* An in-place operation on a view: the operation itself is another node, to which no edge leads. */
         vt_torch_edge_to_node(w, vt_owners_word(w, own + COPY_NODE));
     } else if (end && !python_of(w, node)) {
         read_members(w, own, end, &l->saved);

@@ -4,8 +4,8 @@
  * of gradients, a module of torch.jit its parameters, a running collective its tensors.
  *
  * A Python object of pybind11 has the address of its C++ object after the header (struct instance in
- * pybind11/detail/common.h, the same from 2.2 on). If the C++ class is not polymorphic, that object has no run-time
- * class, but the Python type identifies it.
+ * pybind11/detail/common.h, the same from 2.2 on). Objects of non-polymorphic C++ classes lack a run-time class: the
+ * Python type identifies them.
  *
  * Members are found by their expected contents, because they have moved between versions: PyTorch 2.6 to 2.15
  * (c10d/reducer.hpp, ATen/core/ivalue_inl.h, ATen/core/class_type.h). If nothing matches, nothing is reported.
@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* The C++ object that a pybind11 object owns, alone or shared; 0: none. Instances of several bound classes, or with a
- * large holder, have another layout. */
+ * large holder, have another layout, and give 0. */
 static uintptr_t bound_object(struct vt_owners *w, uintptr_t object) {
     enum { VALUE = 16, FLAGS = 48 };                /* value, holder (two words), weak references */
     enum { SIMPLE = 1 << 1, HOLDER_MADE = 1 << 2 }; /* bit fields, from the lowest bit */
@@ -32,7 +32,7 @@ struct vector {
     uintptr_t first, end, room;
 };
 
-/* Reads three words that may be a std::vector of elements of this size, with at least one. */
+/* Reads three words that may be a std::vector with at least one element of this size. */
 static bool read_vector(struct vt_owners *w, uintptr_t at, uint64_t bytes, uint64_t most,
                         struct vector *v) {
     return vt_owners_read(w, v, at, sizeof *v) && v->first && !(v->first & 7) &&
@@ -56,9 +56,8 @@ static uint64_t count_tensors(struct vt_owners *w, uintptr_t at) {
     return (v.end - v.first) / 8;
 }
 
-/* A bucket begins with its flat gradients, the views of them, the views returned by a communication hook, and the
- * same number of parameters. A sparse gradient has no views, and a gradient that does not exist yet is the undefined
- * tensor. */
+/* A bucket begins with its flat gradients, the views of them, the views returned by a communication hook, and as many
+ * parameters. A sparse gradient has no views. A gradient that does not exist yet is the undefined tensor. */
 enum {
     GRADIENTS = 0,
     VIEWS_IN = 8,
@@ -119,14 +118,14 @@ static void read_reducer(struct vt_owners *w, uintptr_t reducer) {
 
 /* --- values of torch.jit --- */
 
-/* A c10::IValue: a pointer or a number, and a tag; the object to which it points also has a class. An object begins
- * with a vtable and counts of one word or two. */
+/* A c10::IValue is a pointer or a number, and a tag. The object to which it points has a class, and begins with a
+ * vtable and counts of one word or two. */
 #define VALUE_BYTES  16u
 #define COUNTS_LEAST 16u
 #define COUNTS_MOST  24u
 #define VALUES_MOST  (1u << 24)
 
-/* Reports the edge to a value's object, if that can hold anything. */
+/* Reports the edge to a value's object, if the object can hold anything. */
 static void name_value(struct vt_owners *w, struct vt_edge edge, uintptr_t value) {
     enum vt_class class_ = vt_class_of(w, value);
     if (class_ != VT_CLASS_TENSOR && (class_ < VT_CLASS_SCRIPT || class_ > VT_CLASS_TUPLE))
@@ -152,7 +151,7 @@ void vt_torch_list(struct vt_owners *w, uintptr_t list) {
         }
 }
 
-/* Whether this many values are consecutive, judged by their tags. */
+/* Whether `count` consecutive values are here, judged by their tags. */
 static bool are_values(struct vt_owners *w, uintptr_t at, uint64_t count) {
     enum { TAG = 8, TAGS = 64 };
     uint64_t i = 0;
@@ -161,7 +160,7 @@ static bool are_values(struct vt_owners *w, uintptr_t at, uint64_t count) {
     return i == count;
 }
 
-/* Up to three values are inline, after their number; more are in a vector, after 0. */
+/* Up to three values are inline, after their number. More values are in a vector, after a 0. */
 void vt_torch_tuple(struct vt_owners *w, uintptr_t tuple) {
     enum { INSIDE = 3 };
     struct vector v;
@@ -192,9 +191,9 @@ static struct vt_owners_text key_of(struct vt_owners *w, uintptr_t key,
     return (struct vt_owners_text){0};
 }
 
-/* The entries of a hash table, a circular list in insertion order. Its head is not an entry, and the table has the
- * head's address twice, as the owner and as a pointer. An entry has one byte whose sign tells whether it is in use, a
- * key and a value. */
+/* The entries of a hash table are a circular list in insertion order. The list's head is not an entry; the table has
+ * the head's address twice, as the owner and as a pointer. An entry has a byte whose sign shows whether the entry is in
+ * use, a key, and a value. */
 void vt_torch_script_dict(struct vt_owners *w, uintptr_t dict) {
     enum { BYTES = 96, USED = 2, KEY = 3, VALUE = 5, WORDS = 6 };
     uintptr_t entry[WORDS], first = 0;
@@ -221,7 +220,7 @@ void vt_torch_script_dict(struct vt_owners *w, uintptr_t dict) {
 
 #define SLOTS_MOST 65536u
 
-/* An attribute of a class: its kind, its type (two words), and its name, a std::string. */
+/* An attribute of a class: its kind, its type (two words), and its name (a std::string). */
 struct attribute {
     uint32_t kind, unused;
     uintptr_t type[2];
@@ -261,8 +260,7 @@ static bool find_attributes(struct vt_owners *w, uintptr_t class_, uint64_t coun
     return false;
 }
 
-/* Reports a slot: an IValue, which is a pointer (or a number), and a tag. An attribute with a numeric name is an item
- * of a list of modules. */
+/* Reports a slot, which is an IValue. An attribute with a numeric name is an item of a list of modules. */
 static void name_slot(struct vt_owners *w, uintptr_t value, const struct attribute *a,
                       const char *name) {
     int64_t index = 0;
@@ -284,8 +282,8 @@ static void name_slot(struct vt_owners *w, uintptr_t value, const struct attribu
                value);
 }
 
-/* The layout: a vtable and counts of one word or two; the class's owner, strong or weak, each a std::optional of two
- * words; the class, a std::shared_ptr; and the slots. */
+/* The layout: a vtable; counts of one word or two; the class's owner, as a strong and a weak std::optional of two words
+ * each; the class, a std::shared_ptr; and the slots. */
 void vt_torch_script(struct vt_owners *w, uintptr_t object) {
     enum { CLASS = 64, SLOT = 16 };
     struct vector slots, attributes;
@@ -320,8 +318,8 @@ static void read_script_value(struct vt_owners *w, uintptr_t value) {
 
 /* --- communication --- */
 
-/* A c10d::Work: each backend has its own classes, with vectors of the tensors that it sends and receives; for several
- * receivers, vectors of such vectors. */
+/* Reads a c10d::Work. Each backend has its own classes, with vectors of the tensors that it sends and receives. With
+ * several receivers, they are vectors of vectors. */
 static void read_work(struct vt_owners *w, uintptr_t work) {
     uintptr_t end = vt_class_object(w, work) ? vt_torch_block_end(w, work) : 0;
     struct vector v;
@@ -337,8 +335,8 @@ static void read_work(struct vt_owners *w, uintptr_t work) {
     }
 }
 
-/* PythonFutureWrapper: std::enable_shared_from_this, and the ivalue::Future. Its value is a tensor, or the holder of a
- * Python object. Its storages are weak references. */
+/* A PythonFutureWrapper has std::enable_shared_from_this, and the ivalue::Future. The future's value is a tensor, or
+ * the holder of a Python object. Its storages are weak references. */
 static void read_future(struct vt_owners *w, uintptr_t wrapper) {
     enum { WRAPPED = 16, COUNTS = 8 };
     uintptr_t future = vt_owners_word(w, wrapper + WRAPPED);

@@ -3,10 +3,10 @@
  * Reads PyTorch's objects: a Tensor holds its storage, its gradient and the node of the autograd graph that made it; a
  * node holds the tensors saved for it and the nodes before it.
  *
- * Layouts of PyTorch 2.x, from its headers (torch/include) of 2.6, 2.9 and 2.15: two of each where they have changed.
- * An object is read only if its run-time class (owners/class.c) and those of its targets are as expected; so an unknown
- * layout ends the path, and gives no wrong name. Weak references (a node's SavedVariable::weak_grad_fn_, a tensor's
- * grad_accumulator_) are not followed.
+ * The layouts are those of PyTorch 2.x, from the headers (torch/include) of 2.6, 2.9 and 2.15; where they differ, both
+ * are here. An object is read only if its run-time class (owners/class.c) and its targets' classes are as expected, so
+ * an unknown layout ends the path, and gives no wrong name. Weak references (a node's SavedVariable::weak_grad_fn_, a
+ * tensor's grad_accumulator_) are not followed.
  *
  * Called by owners/walk.c and owners/class.c.
  */
@@ -17,7 +17,7 @@
 
 #define BASES_MOST 32u
 
-/* Offset of the C++ object in a Python object of PyTorch. Before about 2.9, a flag precedes it. */
+/* Offset of the C++ object in a Python object of PyTorch. Before about 2.9, a flag precedes the C++ object. */
 #define PAYLOAD     16u
 #define PAYLOAD_OLD 24u
 
@@ -27,8 +27,8 @@ enum family {
     FAMILY_PARAMETER, /* also a Tensor */
     FAMILY_STORAGE,
     FAMILY_FUNCTION, /* the context of a torch.autograd.Function */
-    FAMILY_SAVED,    /* a SavedVariable on its own */
-    FAMILY_NODE,     /* possibly: <SumBackward0 object> is one */
+    FAMILY_SAVED,    /* a separate SavedVariable */
+    FAMILY_NODE,     /* perhaps a node, such as <SumBackward0 object> */
     FAMILY_MODULE,
     FAMILY_OPTIMIZER,
     FAMILY_BOUND /* a type of pybind11, read by pybind.c; the last one */
@@ -66,7 +66,7 @@ static enum family family_of(struct vt_owners *w, uintptr_t type) {
     return FAMILY_NONE;
 }
 
-/* The types of graph nodes have no common base: any small type may be one, and each of its objects is checked. */
+/* The types of graph nodes have no common base: any small type may be a node's, so each of its objects is checked. */
 static bool may_be_node(struct vt_owners *w, uintptr_t type) {
     uint64_t bytes = vt_owners_word(w, type + VT_PYTYPE_BASICSIZE),
              base = vt_owners_word(w, type + VT_PYTYPE_BASE);
@@ -87,7 +87,7 @@ static bool text_is(struct vt_owners_text text, const char *name) {
     return text.bytes == strlen(name) && memcmp(text.at, name, text.bytes) == 0;
 }
 
-/* Whether an attribute holds the tensors inside a wrapper, rather than being the program's own. */
+/* Whether an attribute is a wrapper's inner tensor, not the program's own. */
 static bool is_inner_tensor(struct vt_owners_text attribute) {
     return text_is(attribute, "_local_tensor") || text_is(attribute, "elem");
 }
@@ -155,7 +155,7 @@ void vt_torch_python(struct vt_owners *w, uintptr_t object, const struct vt_owne
     case FAMILY_TENSOR:
         vt_torch_part(w, payload(w, object, VT_CLASS_TENSOR), VT_CLASS_TENSOR, 0);
         return;
-    case FAMILY_PARAMETER: /* even one that belongs to no module */
+    case FAMILY_PARAMETER: /* even if it belongs to no module */
         vt_torch_part(w, payload(w, object, VT_CLASS_TENSOR), VT_CLASS_TENSOR, VT_ROLE_PARAMETER);
         return;
     case FAMILY_STORAGE:
@@ -191,7 +191,7 @@ void vt_torch_tensor(struct vt_owners *w, struct vt_edge edge, uintptr_t tensor)
         vt_owners_edge(w, &edge);
 }
 
-/* Forward gradients: an object with a pointer to itself (std::enable_shared_from_this), and a map from levels to
+/* Forward gradients are an object with a pointer to itself (std::enable_shared_from_this), and a map from levels to
  * tensors. */
 static void read_tangents(struct vt_owners *w, uintptr_t gradients) {
     enum { FIRST = 32, MOST = 16 };
@@ -208,8 +208,8 @@ static void read_tangents(struct vt_owners *w, uintptr_t gradients) {
     }
 }
 
-/* Tensors that consist of others, which are members after those of a TensorImpl. That had one more word in older
- * versions. */
+/* Some tensors consist of others, which are members after those of TensorImpl. In older versions TensorImpl was one
+ * word longer. */
 static void read_tensors_inside(struct vt_owners *w, uintptr_t tensor) {
     enum { BYTES = 176, BYTES_OLD = 184 };
     static const struct {
@@ -237,12 +237,12 @@ static void read_tensors_inside(struct vt_owners *w, uintptr_t tensor) {
     }
 }
 
-/* autograd_meta_: its members follow the vtable and the name. The name is a std::string, with the new ABI if its first
- * word points just after its second one. */
+/* Reads autograd_meta_, whose members follow the vtable and the name. The name is a std::string; it has the new ABI if
+ * its first word points just after its second word. */
 static void read_meta(struct vt_owners *w, uintptr_t meta) {
     enum { NAME = 8, NEW_NAME = 32, OLD_NAME = 8 };
     enum { DICT = 8 };
-    /* After the gradient. The next member was two std::shared_ptr in older versions. */
+    /* Offsets after the gradient. In older versions the next member was two std::shared_ptr. */
     static const struct {
         uint8_t tangents, hooks, gradient_hooks;
     } layouts[] = {{24, 40, 80}, {40, 56, 96}};
@@ -254,7 +254,7 @@ static void read_meta(struct vt_owners *w, uintptr_t meta) {
                                      .roles = VT_ROLE_GRADIENT},
                     vt_owners_word(w, at));
     vt_torch_edge_to_node(w, vt_owners_word(w, at + 8));
-    /* Each is identified by its own class. */
+    /* Each member is identified by its class. */
     for (size_t i = 0; i < 2; i++) {
         read_tangents(w, vt_owners_word(w, at + layouts[i].tangents));
         vt_torch_hooks(w, at + layouts[i].hooks, VT_CLASS_TENSOR_PRE_HOOK, "_backward_hooks");
@@ -263,8 +263,8 @@ static void read_meta(struct vt_owners *w, uintptr_t meta) {
     }
 }
 
-/* A storage's data_ptr_, which may be null. If the counts have two words, the first of these two is the count of weak
- * references, which is at least one. */
+/* A storage's data_ptr_, which may be null. If the counts take two words, the first of the two words read here is the
+ * count of weak references, which is at least one. */
 static uintptr_t data_of(struct vt_owners *w, uintptr_t storage) {
     uint64_t words[2];
     if (!vt_owners_read(w, words, storage + 16, sizeof words))
@@ -272,9 +272,9 @@ static uintptr_t data_of(struct vt_owners *w, uintptr_t storage) {
     return words[0] && words[0] < 1u << 20 ? words[1] : words[0];
 }
 
-/* The bytes that a copy of a tensor takes on a device, in PyTorch's smallest unit. The slot of its Python object is
- * followed by its sizes and strides, up to five in place, then the number of elements, their type and the device, which
- * identify the layout: the slot was two words in older versions. 0: none, or unknown. */
+/* The bytes that a copy of a tensor takes on a device, rounded up to PyTorch's smallest unit. 0: none, or unknown. The
+ * slot of the tensor's Python object was two words in older versions, so the members after it identify the layout:
+ * sizes and strides (up to five in place), the number of elements, their type and the device. */
 static uint64_t seen_by(struct vt_owners *w, uintptr_t tensor, uint32_t storage_at) {
     enum { SIZES = 40, SIZES_OLD = 48, IN_PLACE = 5, ELEMENTS = 12, TYPE = 13, UNIT = 512 };
     enum { CUDA = 1 << 16, HAS_DEVICE = 1 };
@@ -294,8 +294,8 @@ static uint64_t seen_by(struct vt_owners *w, uintptr_t tensor, uint32_t storage_
     return 0;
 }
 
-/* Adds the bytes that a tensor covers of an allocation. If it is a view, finds its base, if autograd keeps that: a word
- * after the members of its meta. */
+/* Adds the bytes that a tensor covers of an allocation. If the tensor is a view and autograd keeps its base, finds the
+ * base: a word after the members of the tensor's meta. */
 static void add_view(struct vt_owners *w, uintptr_t tensor, uint32_t storage_at, uintptr_t meta) {
     enum { META_END = 320 };
     uintptr_t storage = vt_owners_word(w, tensor + storage_at);
@@ -317,8 +317,9 @@ static void add_view(struct vt_owners *w, uintptr_t tensor, uint32_t storage_at,
     }
 }
 
-/* A tensor without memory of its own, such as a DTensor: its Python object holds the tensors that it wraps. The two
- * keep each other alive. In older versions the slot was two words: the interpreter, and the object, with a flag. */
+/* The Python object of a tensor without memory of its own, such as a DTensor, holds the wrapped tensors. The tensor and
+ * this object keep each other alive. In older versions the slot was two words: the interpreter, and the object with a
+ * flag. */
 static void read_python_of(struct vt_owners *w, uintptr_t tensor, uint32_t storage_at) {
     enum { SLOT = 32, SLOT_OLD = 40 }; /* after storage_ */
     for (uint32_t at = SLOT; at <= SLOT_OLD; at += 8) {
@@ -335,7 +336,7 @@ static void read_python_of(struct vt_owners *w, uintptr_t tensor, uint32_t stora
 static void read_tensor(struct vt_owners *w, uintptr_t tensor) {
     if (vt_class_is_derived(w, tensor))
         read_tensors_inside(w, tensor);
-    /* The counts before it take one word or two. */
+    /* The counts before the storage take one word or two. */
     for (uint32_t at = 16; at <= 24; at += 8) {
         uintptr_t storage = vt_owners_word(w, tensor + at),
                   meta = vt_owners_word(w, tensor + at + 8);
