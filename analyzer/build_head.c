@@ -107,12 +107,12 @@ static void note_missing(struct vt_process *p, char *text) {
 static void note_bound(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
     uint64_t count = log->header.dropped[VT_DROP_BOUND], first = log->header.first_drop;
     vt_log_misses(&p->quality, count, log->live_listed, true);
-    p->events_until = log->bound_at ? vt_clock_ns(clock, log->bound_at) : VT_UNKNOWN;
+    p->quality.details_until = log->bound_at ? vt_clock_ns(clock, log->bound_at) : VT_UNKNOWN;
     if (log->bound_at)
         note_missing(
             p, vt_formatted(
                    "Event details end at %s (VRAMTRACE_MAX_LOG): %s %s%s not recorded; %s.",
-                   VT_DURATION(p->events_until), VT_NUMBER(count),
+                   VT_DURATION(p->quality.details_until), VT_NUMBER(count),
                    first < log->bound_at ? "event" : "later one", count == 1 ? " was" : "s were",
                    log->live_listed ? "live memory at the end is exact"
                    : log->running   ? "the report goes up to there"
@@ -129,9 +129,9 @@ static void note_bound(const struct vt_log *log, struct vt_clock clock, struct v
 }
 
 static void set_summary(const struct vt_log *log, struct vt_clock clock, struct vt_process *p) {
-    p->compacted_until = log->summary ? vt_clock_ns(clock, log->until) : 0;
+    p->quality.details_from = log->summary ? vt_clock_ns(clock, log->until) : 0;
     if (log->summary)
-        vt_model_note(p, "Event details start at %s%s.", VT_DURATION(p->compacted_until),
+        vt_model_note(p, "Event details start at %s%s.", VT_DURATION(p->quality.details_from),
                       p->quality.missing ? "" : ": figures are exact for the whole run");
 }
 

@@ -71,9 +71,10 @@ static int check_timeline(const struct options *o, uint32_t logs) {
 /* Warns that events before a summary are only in its sums. */
 static void warn_compacted(const struct vt_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++)
-        if (model->processes[i].compacted_until)
+        if (model->processes[i].quality.details_from)
             vt_print(stderr, "%s: single events and phases since %s: earlier ones are left out\n",
-                     model->processes[i].log, VT_DURATION(model->processes[i].compacted_until));
+                     model->processes[i].log,
+                     VT_DURATION(model->processes[i].quality.details_from));
 }
 
 static int export(void *to, char *const *arguments, int count) {

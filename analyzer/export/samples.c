@@ -105,7 +105,7 @@ void vt_samples_stack_free(struct vt_sample_stack *stack) {
 }
 
 static char *process_name(const struct vt_process *p) {
-    const char *program = p->command_count ? vt_basename(p->command[0]) : "process";
+    const char *program = vt_process_program(p);
     if (p->rank >= 0)
         return vt_formatted("rank %d: %s (pid %" PRIu32 ")", p->rank, program, p->pid);
     return vt_formatted("%s (pid %" PRIu32 ")", program, p->pid);

@@ -43,9 +43,9 @@ const struct vt_fit_card vt_fit_cards[] = {
 
 /* Why events are missing, in which case there is no definite answer. NULL: the log is complete. */
 static char *missing_events(const struct vt_process *p) {
-    if (p->compacted_until)
+    if (p->quality.details_from)
         return vt_formatted("the log was compacted: single events before %s are gone",
-                            VT_DURATION(p->compacted_until));
+                            VT_DURATION(p->quality.details_from));
     if (p->quality.missing)
         return vt_formatted("%s event%s could not be recorded", VT_NUMBER(p->quality.missing),
                             vt_plural(p->quality.missing));

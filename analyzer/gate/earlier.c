@@ -77,27 +77,9 @@ static unsigned flaws_of(const struct vt_job_process *p) {
     return flaws | (p->quality.complete ? 0 : CUT) | (p->quality.missing ? LOST : 0);
 }
 
-/* "train.py" of "/usr/bin/python3 -u train.py --epochs 2"; for a child that Python started, its task. Free it. */
-static char *program_of(const struct vt_job_process *p) {
-    if (p->task)
-        return vt_strdup(vt_basename(p->task));
-    const char *word = p->command ? p->command : "";
-    size_t length = strcspn(word, " ");
-    const char *next = word + length + strspn(word + length, " ");
-    while (next[0] == '-' && next[1] != 'm' && next[1] != 'c')
-        next += strcspn(next, " ") + strspn(next + strcspn(next, " "), " ");
-    next += strncmp(next, "-m ", 3) ? 0 : 3;
-    if (p->python && *next && *next != '-') {
-        word = next;
-        length = strcspn(next, " ");
-    }
-    VT_SCOPED char *path = vt_formatted("%.*s", (int)length, word);
-    return vt_strdup(vt_basename(path));
-}
-
 static bool same_program(const struct reading *r, const struct vt_job_process *p) {
-    VT_SCOPED char *name = program_of(p);
-    return vt_map_get(&r->programs, vt_hash_bytes(0, name, strlen(name))) != VT_MAP_NONE;
+    return vt_map_get(&r->programs, vt_hash_bytes(0, p->program, strlen(p->program))) !=
+           VT_MAP_NONE;
 }
 
 /* Inserts a run's figures, sorted by size. */
@@ -139,7 +121,7 @@ static void read_run(struct reading *r, const struct vt_job *f, uint32_t first, 
                     : flaws                               ? VT_EARLIER_INCOMPLETE
                                                           : VT_EARLIER_EXCEEDED]++;
     if (!same && !e->other)
-        e->other = program_of(&f->processes[first]);
+        e->other = vt_strdup(f->processes[first].program);
 }
 
 static void read_runs(struct reading *r, const struct vt_job *f) {
@@ -191,8 +173,7 @@ int vt_earlier_read(const char *folder, const struct vt_model *model,
     *e = (struct vt_earlier){.merged_only = true};
     for (uint32_t i = 0; i < job->process_count; i++) {
         const struct vt_job_process *p = &job->processes[i];
-        VT_SCOPED char *name = program_of(p);
-        vt_map_put(&r.programs, vt_hash_bytes(0, name, strlen(name)), i);
+        vt_map_put(&r.programs, vt_hash_bytes(0, p->program, strlen(p->program)), i);
         r.flaws |= flaws_of(p) & (FAILED | KILLED | LOST);
         r.until = p->started_realtime < r.until ? p->started_realtime : r.until;
     }

@@ -309,21 +309,11 @@ void vt_gate_baseline(const struct vt_gate *g, struct vt_baseline *baseline) {
     }
 }
 
-const char *vt_gate_program(const struct vt_process *p) {
-    const char *first = p->command_count ? vt_basename(p->command[0]) : "";
-    /* "python3 train.py" is shown as train.py */
-    if (p->python && p->command_count > 1 && p->command[1][0] && p->command[1][0] != '-')
-        return vt_basename(p->command[1]);
-    if (p->python && p->command_count > 2 && !strcmp(p->command[1], "-m"))
-        return p->command[2];
-    return *first ? first : p->exe ? vt_basename(p->exe) : "unknown program";
-}
-
 char *vt_gate_process_name(const struct vt_process *p, bool stable) {
     struct vt_string name = {0};
     if (p->rank >= 0)
         vt_string_format(&name, "rank %d, ", p->rank);
-    vt_string_add(&name, vt_gate_program(p));
+    vt_string_add(&name, vt_process_program(p));
     if (!stable)
         vt_string_format(&name, " (pid %u)", p->pid);
     return vt_printable(name.text);

@@ -145,9 +145,6 @@ const char *vt_gate_kind(const struct vt_gate_finding *finding);
 /* "rank 3", or "train.py (pid 4711)". `stable`: without the pid. Free it. */
 char *vt_gate_process_name(const struct vt_process *process, bool stable);
 
-/* The program's name as users know it: "train.py". Points into the process. */
-const char *vt_gate_program(const struct vt_process *process);
-
 /* The user's choices for the formats. */
 struct vt_gate_format_options {
     bool stable;             /* omit everything that differs from run to run */

@@ -66,7 +66,7 @@ static unsigned bucket(unsigned device) {
 /* Begins a test case; its element stays open. */
 static void begin_case(struct suite *s, const char *name, const struct vt_process *p) {
     VT_SCOPED_STRING unique = {0};
-    const char *program = vt_gate_program(p);
+    const char *program = vt_process_program(p);
     uint64_t key = vt_hash_bytes(vt_hash_bytes(0, program, strlen(program)), name, strlen(name));
     uint32_t same = vt_map_get(&s->names, key);
     same = same == VT_MAP_NONE ? 1 : same + 1;

@@ -355,8 +355,8 @@ static int read_schema(struct reader *r) {
 
 static int read_process(struct reader *r) {
     struct vt_job_process *p = &r->record.process;
-    EXPECT(r, p->id != VT_UNKNOWN && p->log && p->command,
-           "expected an id, a log and a command, found null");
+    EXPECT(r, p->id != VT_UNKNOWN && p->log && p->command && p->program,
+           "expected an id, a log, a command and a program, found null");
     EXPECT(r, vt_map_get(&r->processes, p->id) == VT_MAP_NONE,
            "expected another process, found a second row of %016llx", (unsigned long long)p->id);
     p->host = vt_job_add_host(r->job, r->record.host, r->record.boot);

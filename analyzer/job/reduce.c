@@ -48,7 +48,7 @@ static bool add_process(struct vt_job *f, const struct vt_process *p) {
         .run_id = p->run_id,
         .job = p->job,
         .command = command,
-        .task = p->task,
+        .program = vt_process_program(p),
         .version = p->version,
         .host = vt_job_add_host(f, p->host, p->boot),
         .launch = p->launch,

@@ -36,8 +36,8 @@ struct vt_job_host {
 struct vt_job_process {
     uint64_t id; /* from host, boot, pid, start and run: constant for a log */
     const char *log, *run_id, *job, *command, *version;
-    const char *task; /* the function that a child of Python's multiprocessing runs; NULL: none */
-    uint32_t host;    /* index in hosts */
+    const char *program; /* its name: vt_process_program */
+    uint32_t host;       /* index in hosts */
     /* equal within one run, such as the newest one that `report` takes from a folder */
     uint32_t run;
     const char *launch;  /* equal in all ranks launched together */

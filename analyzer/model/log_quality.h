@@ -13,9 +13,13 @@ struct vt_log_quality {
     bool complete;           /* undamaged up to the process's end; JSON `complete` */
     bool gaps;               /* cut off or damaged: the number of missing events is unknown */
     uint64_t missing;        /* events that could not be recorded; JSON `dropped_events` */
-    uint64_t missing_live;   /* missing events that make the live set at the end uncertain */
-    uint64_t missing_growth; /* missing events after the last recorded one: growth may be missed */
-    uint64_t damaged;        /* upper bound of further events missing in damaged parts */
+    uint64_t missing_live;   /* those that make the live set at the end uncertain; 0: it is exact */
+    uint64_t missing_growth; /* those not followed by any recorded event: growth may be missed */
+    uint64_t damaged;        /* upper limit of further events missing in damaged parts */
+    /* ns: single events are known from here, as earlier ones were compacted (0: all); JSON `compacted_until_ns` */
+    uint64_t details_from;
+    /* ns: and up to here, where the log reached its bound (VT_UNKNOWN: to the end); JSON `events_until_ns` */
+    uint64_t details_until;
     /* the note with the reason, an element of vt_process.notes; NULL: no events are missing */
     const char *missing_why;
 };

@@ -358,10 +358,8 @@ struct vt_process {
     char **notes;                  /* sentences; reasons for an incomplete log come first */
     uint32_t note_count, note_room;
     uint64_t events;
-    uint64_t evicted_sites;   /* counted under the sites without a stack: "other call sites" */
-    uint64_t compacted_until; /* event details start here; 0: from the start */
-    uint64_t events_until;    /* the size limit excluded later events; VT_UNKNOWN: none */
-    bool bare_end;            /* the tracer missed the exit; the parent recorded the status */
+    uint64_t evicted_sites; /* counted under the sites without a stack: "other call sites" */
+    bool bare_end;         /* the tracer missed its exit; its parent recorded the status */
     /* the program's own memory that was released with its context, not by a call */
     uint64_t context_freed_bytes;
     /* the note about this memory if it is no failure, an element of `notes`; NULL: none */
@@ -437,6 +435,10 @@ void vt_model_note(struct vt_process *process, const char *format, ...)
 
 /* Determines a process's `task` from its stacks. Free it. */
 char *vt_process_task(const struct vt_process *p);
+
+/* The name of its program: "train.py" of "/usr/bin/python3 -u train.py --epochs 2", its `task` if it has one. Never NULL
+ * or empty. Valid as long as the process. */
+const char *vt_process_program(const struct vt_process *p);
 
 /* Frees the contents of `process`, but not the struct. */
 void vt_process_free(struct vt_process *process);

@@ -174,7 +174,7 @@ static int remember_minute(struct vt_sampler *s, struct follow *f, struct vt_str
             return error;
         struct vt_watch_process *w = vt_frame_process(&model);
         uint64_t now = time_of(w->process);
-        uint64_t known = w->process->compacted_until; /* earlier times are unknown */
+        uint64_t known = w->process->quality.details_from; /* earlier times are unknown */
         if (look || now <= VT_WATCH_MINUTE)
             remember_held(f, known > then ? known : then, w);
         bool is_old = now > VT_WATCH_MINUTE && w->state == VT_WATCH_RUNNING;
