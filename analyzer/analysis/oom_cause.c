@@ -5,7 +5,8 @@
  *
  * Fragmentation is the cause only if the request would have succeeded with the same live memory laid out without
  * holes, by the rules of the allocator (replay/packing.c). Even then a leak larger than the holes is the cause: without
- * it the request would have fit, and with it memory soon runs out again. The driver maps scattered pages to one range of
+ * it the request would have fit, and with it memory soon runs out again. So is an exception being handled whose
+ * traceback holds what was asked for. The driver maps scattered pages to one range of
  * addresses: if it refuses memory that it reports as free, that is not fragmentation.
  */
 #include "steps.h"
@@ -33,11 +34,22 @@ static void find_leaks(const struct vt_process *p, struct vt_oom *oom) {
     }
 }
 
-/* The holes blocked it; but a larger leak would soon have done so. */
+/* What exceptions that are being handled hold: the variables of the functions that they left. */
+static void find_exceptions(const struct vt_process *p, struct vt_oom *oom) {
+    const struct vt_snapshot *s = vt_process_snapshot_at(p, oom);
+    uint64_t count;
+    for (uint32_t i = 0; s && i < s->owner_count; i++)
+        if (s->owners[i].root.kind == VT_ROOT_EXCEPTION)
+            oom->exception_bytes += vt_owner_bytes_on(p, &s->owners[i], oom->device, &count);
+}
+
+/* The holes blocked it; but a larger leak would soon have done so, or the program holds what it gave up: who holds the
+ * memory decides before its shape. */
 static enum vt_oom_cause weigh_holes(struct vt_oom *oom) {
     oom->but_fits =
         oom->total_bytes != VT_UNKNOWN && oom->leaked_bytes > vt_known(oom->cached_bytes);
-    return oom->but_fits ? VT_CAUSE_CAPACITY : VT_CAUSE_FRAGMENTATION;
+    return oom->but_fits || oom->exception_bytes >= oom->requested_bytes ? VT_CAUSE_CAPACITY
+                                                                         : VT_CAUSE_FRAGMENTATION;
 }
 
 /* A request of PyTorch's, by its rules. */
@@ -83,6 +95,7 @@ static enum vt_oom_cause weigh(struct vt_oom *oom) {
 
 void vt_oom_explain(const struct vt_process *p, struct vt_oom *oom) {
     find_leaks(p, oom);
+    find_exceptions(p, oom);
     if (oom->cause || oom->layer == VT_LAYER_HOST)
         return;
     bool by_rules = oom->cache.known && oom->requested_bytes <= oom->total_bytes;

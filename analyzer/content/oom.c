@@ -83,6 +83,13 @@ static void say_capacity(const struct vt_process *p, const struct vt_oom *oom,
                          VT_BYTES(oom->requested_bytes), VT_BYTES(oom->total_bytes));
         return;
     }
+    if (oom->exception_bytes >= oom->requested_bytes) {
+        vt_string_format(why,
+                         "the exception that is being handled holds %s of live memory, in the "
+                         "variables of the functions that it left: without it %s would have fit",
+                         VT_BYTES(oom->exception_bytes), VT_BYTES(oom->requested_bytes));
+        return;
+    }
     say_fillers(oom, why);
     if (oom->but_fits)
         vt_string_format(why,
@@ -289,23 +296,18 @@ static void name_holder(const struct vt_process *p, const struct vt_oom *oom, ui
         vt_string_format(text, "; %s", views);
 }
 
-/* What a handled exception's traceback holds, if the request had found room without, beside `free` bytes: it was
+/* Names the exception that is being handled, if the request had found room without it, beside `free` bytes: it was
  * tried again in the except block. */
-static bool name_exception(const struct vt_process *p, const struct vt_oom *oom, uint64_t free,
-                           struct vt_string *text) {
-    const struct vt_snapshot *s = vt_process_snapshot_at(p, oom);
-    uint64_t held = 0, count;
-    for (uint32_t i = 0; s && i < s->owner_count; i++)
-        if (s->owners[i].root.kind == VT_ROOT_EXCEPTION)
-            held += vt_owner_bytes_on(p, &s->owners[i], oom->device, &count);
-    if (!held || free == VT_UNKNOWN || oom->requested_bytes > free + held)
+static bool name_exception(const struct vt_oom *oom, uint64_t free, struct vt_string *text) {
+    if (!oom->exception_bytes || free == VT_UNKNOWN ||
+        oom->requested_bytes > free + oom->exception_bytes)
         return false;
     separate(text);
     vt_string_format(
         text,
         "leave the except block before trying again: until then the exception keeps the "
         "%s that its functions' variables hold",
-        VT_BYTES(held));
+        VT_BYTES(oom->exception_bytes));
     return true;
 }
 
@@ -327,7 +329,7 @@ static void against_capacity(const struct vt_process *p, const struct vt_oom *oo
         return;
     }
     uint64_t idle = oom->cache.releasable_bytes;
-    if (name_exception(p, oom, oom->free_bytes, text))
+    if (name_exception(oom, oom->free_bytes, text))
         return;
     uint32_t holder = name_leak(p, oom, text);
     if (oom->setting)
@@ -353,7 +355,7 @@ static void against_capacity(const struct vt_process *p, const struct vt_oom *oo
 static void against_limit(const struct vt_process *p, const struct vt_oom *oom,
                           struct vt_string *text) {
     const char *limit = vt_process_variable(p, "VRAMTRACE_LIMIT");
-    if (name_exception(p, oom, 0, text)) /* what the device had free, the limit forbids */
+    if (name_exception(oom, 0, text)) /* what the device had free, the limit forbids */
         return;
     if (name_leak(p, oom, text) != VT_NO_SITE)
         separate(text);

@@ -41,6 +41,8 @@ struct vt_oom {
     struct vt_oom_cache cache;
     uint64_t leaked_bytes; /* held by growing and lost sites */
     uint32_t leak_count;   /* the number of their leaks */
+    /* held by exceptions that were being handled, at its snapshot; 0: none, or there was no snapshot */
+    uint64_t exception_bytes;
     enum vt_oom_cause cause;
     char *why, *advice;
     /* a PyTorch allocator setting with which the run would have passed; NULL: none */
