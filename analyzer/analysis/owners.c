@@ -211,6 +211,7 @@ static void add_owned(struct vt_owned_list *list, uint32_t *room, struct vt_owne
 struct seen {
     uint64_t now, unowned; /* bytes of the site at the current snapshot */
     uint64_t ended;        /* those held by the exception that ended the program */
+    uint64_t in_cycle;     /* those held by a reference cycle alone */
     uint64_t most;         /* at any snapshot */
     bool still;            /* some of it was live at the snapshot of the end */
     uint32_t snapshot;     /* the one that represents it, plus one; 0: none yet */
@@ -221,11 +222,15 @@ static void look_at(const struct vt_sources *from, uint32_t snapshot, struct see
     const struct vt_replay_snapshot *s = &from->replay->snapshots[snapshot];
     const struct vt_snapshot *named = &p->snapshots[snapshot];
     for (uint32_t i = 0; i < p->site_count; i++)
-        seen[i].now = seen[i].unowned = seen[i].ended = 0;
+        seen[i].now = seen[i].unowned = seen[i].ended = seen[i].in_cycle = 0;
     for (uint32_t i = 0; i < named->owner_count; i++)
-        for (uint32_t k = 0; k < named->owners[i].site_count; k++)
+        for (uint32_t k = 0; k < named->owners[i].site_count; k++) {
+            const struct vt_owned_site *of = &named->owners[i].sites[k];
             if (vt_owner_was_ended(p, &named->owners[i]))
-                seen[named->owners[i].sites[k].site].ended += named->owners[i].sites[k].bytes;
+                seen[of->site].ended += of->bytes;
+            else if (named->owners[i].root.kind == VT_ROOT_CYCLE)
+                seen[of->site].in_cycle += of->bytes;
+        }
     for (size_t i = 0; i < s->sum_count; i++) {
         uint32_t site = from->index[s->sums[i].site];
         if (site == VT_NO_SITE || s->sums[i].further)
@@ -249,16 +254,18 @@ static void choose_snapshot(const struct vt_sources *from, uint32_t snapshot, bo
 }
 
 /* Chooses an earlier snapshot for the sites whose owners are gone at the end: memory held by the exception that ended
- * the program after memory ran out, as the functions still ran before; and memory whose named paths are gone. */
+ * the program after memory ran out, as the functions still ran before; memory whose named paths are gone; and memory
+ * that only a reference cycle holds, as what main() held may hang on one once it returned. */
 static void let_earlier_speak(const struct vt_sources *from, uint32_t end, struct seen *seen,
                               struct vt_process *p) {
-    VT_SCOPED bool *by_exception = vt_alloc(2 * (size_t)p->site_count, sizeof *by_exception);
-    bool *by_nothing = by_exception + p->site_count;
+    VT_SCOPED bool *by_exception = vt_alloc(3 * (size_t)p->site_count, sizeof *by_exception);
+    bool *by_nothing = by_exception + p->site_count, *by_cycle = by_nothing + p->site_count;
     look_at(from, end, seen, p);
     for (uint32_t i = 0; i < p->site_count; i++) {
         seen[i].still = seen[i].now > 0;
         by_exception[i] = seen[i].now && seen[i].ended > seen[i].now / 2;
         by_nothing[i] = seen[i].now && seen[i].unowned > seen[i].now / 2;
+        by_cycle[i] = seen[i].now && seen[i].in_cycle > seen[i].now / 2;
     }
     for (uint32_t k = p->snapshot_count; k-- > 0;) {
         bool oom = p->snapshots[k].why == VT_SNAPSHOT_OOM;
@@ -266,9 +273,9 @@ static void let_earlier_speak(const struct vt_sources *from, uint32_t end, struc
             continue;
         look_at(from, k, seen, p);
         for (uint32_t i = 0; i < p->site_count; i++)
-            if (!seen[i].snapshot && ((by_exception[i] && oom) || by_nothing[i]) &&
+            if (!seen[i].snapshot && ((by_exception[i] && oom) || by_nothing[i] || by_cycle[i]) &&
                 seen[i].now > seen[i].most / 10 &&
-                seen[i].ended + seen[i].unowned < seen[i].now / 2) {
+                seen[i].ended + seen[i].unowned + seen[i].in_cycle < seen[i].now / 2) {
                 seen[i].snapshot = k + 1;
                 p->sites[i].unowned_bytes = seen[i].unowned;
             }
