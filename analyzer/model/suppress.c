@@ -179,10 +179,11 @@ int64_t vt_suppress_find(const struct vt_suppressions *list, const struct vt_sta
     for (uint32_t i = 0; i < list->count; i++)
         for (uint32_t j = 0; j < stack->count; j++) {
             const struct vt_frame *f = vt_stack_frame(stack, j);
-            if (!list->rules[i].file && verdict == VT_VERDICT_GROWING)
+            /* a library keeps a constant amount for the life of the process, and does not lose it */
+            bool built_in = !list->rules[i].file;
+            if (built_in && (verdict == VT_VERDICT_GROWING || verdict == VT_VERDICT_LOST))
                 break;
             const char *texts[] = {f->module, f->function, f->file};
-            bool built_in = !list->rules[i].file;
             if (built_in && (f->other || !f->module || !vt_library_of(f->module)))
                 continue;
             for (int k = 0; k < (built_in ? 1 : 3); k++)
