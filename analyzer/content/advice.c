@@ -6,6 +6,7 @@
  */
 #include "sentences.h"
 
+#include <limits.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,9 +246,30 @@ static char *find_graph(const struct vt_process *p, const struct vt_leak *leak) 
                      "it before");
 }
 
+/* Gradients that backward(create_graph=True) made: PyTorch warns that parameter, .grad and graph then hold each other,
+ * which no search for owners and no garbage collector sees, as the graph is not Python's (torch/_tensor.py, 2.14). */
+static char *find_double_backward(const struct vt_process *p, const struct vt_leak *leak) {
+    enum { ASKED = 16 };
+    for (uint32_t i = 0; i < leak->site_count && i < ASKED && !leak->kept_count; i++) {
+        const struct vt_stack *stack = p->sites[leak->sites[i]].stack;
+        VT_SCOPED char *node = vt_stack_text_node(stack);
+        const struct vt_frame *frame = vt_stack_main_frame(stack);
+        VT_SCOPED char *source = node && frame ? vt_frame_text_source(p, frame, UINT_MAX) : NULL;
+        if (!source || !strstr(source, "create_graph=True"))
+            continue;
+        VT_SCOPED char *place = vt_frame_text(p, frame, FRAME_COLUMNS);
+        return vt_formatted("backward(create_graph=True) at %s makes each parameter's .grad hold "
+                            "the graph that holds the parameter: use torch.autograd.grad(), or set "
+                            "p.grad = None when done",
+                            place);
+    }
+    return NULL;
+}
+
 static char *advise(const struct vt_process *p, const struct lines *lines,
                     const struct vt_leak *leak) {
     char *advice = find_graph(p, leak);
+    advice = advice ? advice : find_double_backward(p, leak);
     if (advice)
         return advice;
     advice = leak->growth ? find_by_name(p, &p->sites[leak->sites[0]]) : NULL;
@@ -257,7 +279,7 @@ static char *advise(const struct vt_process *p, const struct lines *lines,
 void vt_advice_add(struct vt_process *p) {
     struct lines lines = {0};
     count_lines(p, &lines);
-    for (uint32_t i = 0; i < p->leak_count; i++) {
+    for (uint32_t i = 0; i < p->found_count; i++) {
         struct vt_leak *leak = &p->leaks[i];
         char *of_owner = vt_owners_advise(p, leak), *of_names = NULL;
         if (!of_owner)
