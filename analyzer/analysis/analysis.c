@@ -26,7 +26,7 @@ void vt_analysis_process(const struct vt_sources *from, struct vt_process *p) {
     vt_verdicts_give(p);
     vt_leaks_gather(courses, p);
     vt_in_step_close(courses);
-    for (uint32_t i = 0; i < p->leak_count; i++)
+    for (uint32_t i = 0; i < p->found_count; i++)
         vt_owners_of_leak(p, &p->leaks[i]);
     /* why memory ran out */
     for (uint32_t i = 0; i < p->oom_count; i++)

@@ -10,7 +10,7 @@
 
 /* --- the rules --- */
 
-enum stage { SHOWS, EXCUSES, OPEN };
+enum stage { SHOWS, EXCUSES, SUSPECTS, OPEN };
 
 static const struct rule {
     enum stage stage;
@@ -64,12 +64,40 @@ static bool is_new(const struct found *found, const struct curve *own, const str
     return own->first >= found->begin && site->held_count == site->alloc_count;
 }
 
-/* Finds growth of the sites of a line together: the line may be called on many paths, a few times on each. */
+/* Whether most of it is what a model keeps: then it was loaded or made once, however it rose. */
+static bool is_parameters(const struct vt_site *site) {
+    uint64_t kept = 0, all = site->unowned_bytes;
+    for (uint32_t i = 0; i < site->owned.count; i++) {
+        const struct vt_owned_by *by = &site->owned.owners[i];
+        enum vt_purpose purpose = by->owner->purpose;
+        all += by->bytes;
+        kept += purpose == VT_PURPOSE_PARAMETERS || purpose == VT_PURPOSE_BUFFERS ||
+                        purpose == VT_PURPOSE_OPTIMIZER || purpose == VT_PURPOSE_GRADIENTS
+                    ? by->bytes
+                    : 0;
+    }
+    return kept > all / 2;
+}
+
+static bool may_be_suspect(const struct vt_site *site) {
+    return !site->before && !site->growth && !site->suspected && site->held_bytes &&
+           site->inconclusive != VT_RULE_RETURNED && site->class == VT_CLASS_PROGRAM &&
+           !is_parameters(site);
+}
+
+/* Gives a site its part of its line's growth, by a rule of a stage. */
+static void take_part(struct vt_site *site, enum stage stage, struct vt_growth *part) {
+    *(stage == SHOWS ? &site->growth : &site->suspected) = part;
+    site->inconclusive = stage == SHOWS ? site->inconclusive : part->rule;
+}
+
+/* Finds growth of the sites of a line together, or that they are suspects: the line may be called on many paths, a few
+ * times on each. */
 static void find_line(const struct search *s, const uint32_t *sites, uint32_t count,
-                      struct vt_process *p) {
+                      enum stage stage, struct vt_process *p) {
     struct subject line = {vt_growth_curve_of_line(s, sites, count), sites, count, false};
     struct found found = {.sites = sites, .site_count = count};
-    found.rule = ask(SHOWS, s, &line, &found);
+    found.rule = ask(stage, s, &line, &found);
     if (found.rule) {
         struct vt_growth *all = vt_growth_describe(s, &found, p);
         double from = s->rises[found.first_rise].at;
@@ -81,14 +109,15 @@ static void find_line(const struct search *s, const uint32_t *sites, uint32_t co
             struct rise whole = {.bytes = site->held_bytes, .count = site->held_count};
             if (!stands(s, &own, &found, site))
                 continue;
-            if (n)
-                site->growth = vt_growth_part(all, s->rises + first, n);
-            else if (is_new(&found, &own.curve, site))
-                site->growth = vt_growth_part(all, &whole, 1);
-            else
+            struct vt_growth *part = n ? vt_growth_part(all, s->rises + first, n)
+                                     : is_new(&found, &own.curve, site)
+                                         ? vt_growth_part(all, &whole, 1)
+                                         : NULL;
+            if (!part)
                 continue;
             if (all->period == p->sites[s->index[sites[0]]].stack)
-                site->growth->period = site->stack;
+                part->period = site->stack;
+            take_part(site, stage, part);
         }
         free(all);
     }
@@ -108,7 +137,7 @@ static uint64_t line_of(const struct vt_site *site) {
     return vt_mix(key) + (vt_frame_is_cell(f) ? 1 : vt_frame_line(f, VT_LINE_CODE));
 }
 
-static void find_lines(const struct search *s, struct vt_process *p) {
+static void find_lines(const struct search *s, enum stage stage, struct vt_process *p) {
     const uint32_t *index = s->index;
     uint32_t count = (uint32_t)s->replay->site_count;
     VT_SCOPED_MAP first_of = {0};
@@ -120,7 +149,7 @@ static void find_lines(const struct search *s, struct vt_process *p) {
         struct vt_site *site = index[i] == VT_NO_SITE ? NULL : &p->sites[index[i]];
         next[i] = VT_NO_SITE;
         if (!site || site->before || site->growth || !site->held_bytes ||
-            vt_site_freed_at_exit(p, site))
+            (stage == SHOWS ? vt_site_freed_at_exit(p, site) : !may_be_suspect(site)))
             continue;
         uint64_t key = line_of(site);
         uint32_t head = vt_map_get(&first_of, key);
@@ -135,7 +164,7 @@ static void find_lines(const struct search *s, struct vt_process *p) {
         uint32_t n = 0;
         for (uint32_t site = heads[i]; site != VT_NO_SITE; site = next[site])
             sites[n++] = site;
-        find_line(s, sites, n, p);
+        find_line(s, sites, n, stage, p);
     }
 }
 
@@ -181,16 +210,20 @@ static void find_site(const struct search *s, uint32_t i, struct vt_process *p) 
         site->growth = vt_growth_describe(s, &found, p);
 }
 
-/* Finds why a site that does not grow is inconclusive. */
-static void leave_open(const struct search *s, uint32_t i, struct vt_process *p) {
+/* Finds why a site that does not grow may leak all the same: a suspect. */
+static void suspect(const struct search *s, uint32_t i, struct vt_process *p) {
     struct vt_site *site = &p->sites[s->index[i]];
     struct found found = {.sites = &i, .site_count = 1};
-    if (site->before || site->growth || site->inconclusive || !site->held_bytes ||
-        site->class != VT_CLASS_PROGRAM)
+    if (!may_be_suspect(site))
         return;
     struct subject subject = {vt_growth_curve(s, i), &i, 1, false};
-    if (subject.curve.count)
+    if (!subject.curve.count)
+        return;
+    found.rule = ask(SUSPECTS, s, &subject, &found);
+    if (!found.rule)
         site->inconclusive = ask(OPEN, s, &subject, &found);
+    else if (stands(s, &subject, &found, site))
+        take_part(site, SUSPECTS, vt_growth_describe(s, &found, p));
 }
 
 void vt_growth_find(const struct vt_sources *from, struct vt_process *p) {
@@ -213,11 +246,14 @@ void vt_growth_find(const struct vt_sources *from, struct vt_process *p) {
     for (uint32_t i = 0; i < replay->site_count; i++)
         if (s.index[i] != VT_NO_SITE)
             find_site(&s, i, p);
-    find_lines(&s, p);
-    /* the pytest plugin decides about tests */
-    for (uint32_t i = 0; i < replay->site_count && p->python && !replay->pytest.any; i++)
+    find_lines(&s, SHOWS, p);
+    /* the pytest plugin decides about tests; a native program that ended itself, about its own memory */
+    bool open = !replay->pytest.any && (p->python || !vt_process_ended_itself(p));
+    for (uint32_t i = 0; i < replay->site_count && open; i++)
         if (s.index[i] != VT_NO_SITE)
-            leave_open(&s, i, p);
+            suspect(&s, i, p);
+    if (open)
+        find_lines(&s, SUSPECTS, p);
     free(s.so_far);
     free(s.returned);
     free(s.rises);

@@ -105,8 +105,8 @@ bool vt_growth_may_append(const struct search *s, const struct subject *subject)
            vt_appends_name(s->process->sites[s->index[subject->sites[0]]].stack);
 }
 
-bool vt_growth_appends_in(const struct search *s, const struct subject *subject, uint32_t steps,
-                          struct found *found) {
+static bool appends_in(const struct search *s, const struct subject *subject, uint32_t steps,
+                       struct found *found) {
     const struct curve *c = &subject->curve;
     uint32_t site = subject->sites[0];
     const struct vt_site_history *h = &s->history->sites[site];
@@ -129,6 +129,11 @@ bool vt_growth_appends_in(const struct search *s, const struct subject *subject,
     return false;
 }
 
+bool vt_growth_appends_few(const struct search *s, const struct subject *subject,
+                           struct found *found) {
+    return appends_in(s, subject, RHYTHM_RISES, found);
+}
+
 bool vt_growth_appends(const struct search *s, const struct subject *subject, struct found *found) {
-    return vt_growth_appends_in(s, subject, APPENDS, found);
+    return appends_in(s, subject, APPENDS, found);
 }

@@ -78,17 +78,44 @@ bool vt_growth_has_owner(const struct search *s, const struct subject *subject) 
            is_in_one_container(&s->process->sites[s->index[subject->sites[0]]]);
 }
 
-bool vt_growth_epochs(const struct search *s, const struct subject *subject, struct found *found) {
-    const struct curve *c = &subject->curve;
+/* Whether a site rose by equal amounts, at equal distances and to the end, in at least so many bursts. */
+static bool rises_evenly(const struct search *s, const struct curve *c, uint32_t least,
+                         struct found *found) {
     struct scale scale;
     if (!vt_growth_scale(s, c, BY_RHYTHM, true, &scale))
         return false;
     uint32_t count = vt_growth_kept(s, c, &scale);
     struct bursts b = find_bursts(s, count);
-    if (b.count < EPOCHS_LEAST || (double)b.most > (double)b.least * EPOCHS_ALIKE ||
+    if (b.count < least || (double)b.most > (double)b.least * EPOCHS_ALIKE ||
         b.longest > b.shortest * EPOCHS_ALIKE || scale.end - b.last > b.longest * EPOCHS_ALIKE)
         return false;
     vt_growth_found(s, c, &scale, 0, count, found);
     found->rises = b.count;
     return true;
+}
+
+bool vt_growth_epochs(const struct search *s, const struct subject *subject, struct found *found) {
+    return rises_evenly(s, &subject->curve, EPOCHS_LEAST, found);
+}
+
+/* Whether a site rose in each of the marked iterations that remained when it began. */
+static bool rises_marked(const struct search *s, const struct curve *c, struct found *found) {
+    struct scale scale;
+    if (!vt_growth_scale(s, c, BY_ITERATION, true, &scale))
+        return false;
+    uint32_t count = vt_growth_kept(s, c, &scale);
+    const struct rise *rises = s->rises;
+    for (uint32_t i = 0; i < count; i++)
+        if ((i + 1 < count ? rises[i + 1].at : scale.end) - rises[i].at > EPOCHS_ALIKE)
+            return false;
+    if (count < ROUNDS_LEAST)
+        return false;
+    vt_growth_found(s, c, &scale, 0, count, found);
+    return true;
+}
+
+bool vt_growth_few_rounds(const struct search *s, const struct subject *subject,
+                          struct found *found) {
+    return rises_marked(s, &subject->curve, found) ||
+           rises_evenly(s, &subject->curve, ROUNDS_LEAST, found);
 }

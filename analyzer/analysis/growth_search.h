@@ -172,12 +172,6 @@ bool vt_growth_is_load(const struct search *search, const struct curve *curve, d
 /* Fills search.returned, which the caller frees, and search.held. */
 void vt_growth_returned_open(struct search *search);
 
-/* --- growth_append.c --- */
-
-/* The rule APPENDS, with so many steps as the least. */
-bool vt_growth_appends_in(const struct search *search, const struct subject *subject,
-                          uint32_t steps, struct found *found);
-
 /* --- trend.c --- */
 
 /* The steadiness of rises 1 to count - 1 from rise 0 to `end`. `count` is at least 3. */

@@ -62,6 +62,12 @@ static bool launches_between(const struct search *s, const struct rise *rises, u
                SPARE_LAUNCHES + TAIL_SHARE * (double)(last - first);
 }
 
+/* Whether graphs were launched after the rise: what was loaded is used. */
+static bool launches_after(const struct search *s, const struct rise *rises, uint32_t count) {
+    const struct vt_bucket *buckets = s->history->buckets;
+    return s->history->launches >= buckets[rises[count - 1].bucket].launches + LOADED_USE;
+}
+
 /* Whether the program repeated something during the rise. */
 static bool is_repeating(const struct search *s, const struct rise *rises, uint32_t count) {
     return frees_between(s, rises, count) || launches_between(s, rises, count);
@@ -208,7 +214,7 @@ bool vt_growth_trend(const struct search *s, const struct subject *subject, stru
     return false;
 }
 
-/* --- inconclusive sites --- */
+/* --- suspects, and inconclusive sites --- */
 
 /* Finds the rises of a site that keeps more memory up to the end. Returns their number, in search.rises; 0: it stops
  * earlier. One rise of many blocks may be several iterations that look like one (replay/operations.h). */
@@ -226,20 +232,21 @@ static uint32_t rises_to_end(const struct search *s, const struct curve *c, stru
     return tail > longest && tail > TAIL_SHARE * (scale->end - rises[0].at) ? 0 : count;
 }
 
-bool vt_growth_like_a_load(const struct search *s, const struct subject *subject,
-                           struct found *found) {
-    (void)found;
+bool vt_growth_to_the_end(const struct search *s, const struct subject *subject,
+                          struct found *found) {
     struct scale scale;
     const struct curve *c = &subject->curve;
     uint32_t count = rises_to_end(s, c, &scale);
-    return count >= RHYTHM_RISES && (!is_repeating(s, s->rises, count) ||
-                                     vt_growth_is_load(s, c, scale.end, s->rises, count));
+    if (count < RHYTHM_RISES || is_repeating(s, s->rises, count) ||
+        launches_after(s, s->rises, count) || vt_growth_is_load(s, c, scale.end, s->rises, count))
+        return false;
+    vt_growth_found(s, c, &scale, 0, count, found);
+    return true;
 }
 
 bool vt_growth_too_few(const struct search *s, const struct subject *subject, struct found *found) {
     struct scale scale;
     uint32_t count = rises_to_end(s, &subject->curve, &scale);
-    return (count && count < RHYTHM_RISES) ||
-           (vt_growth_may_append(s, subject) &&
-            vt_growth_appends_in(s, subject, RHYTHM_RISES, found));
+    (void)found;
+    return count && count < RHYTHM_RISES;
 }

@@ -29,9 +29,9 @@ static void add_site(struct gathering *g, uint32_t leak, uint32_t i) {
     g->last_of[leak] = i;
     vt_site_figures_add(&l->figures, &site->figures);
     l->site_count++;
-    if (!site->growth)
-        return;
-    l->growth = vt_growth_sum(l->growth, site->growth);
+    const struct vt_growth *growth = site->growth ? site->growth : site->suspected;
+    if (growth)
+        l->growth = vt_growth_sum(l->growth, growth);
 }
 
 /* Whether the same test failed for both, after as many rounds. */
@@ -71,7 +71,7 @@ static uint32_t find_partner(const struct gathering *g, uint32_t i) {
 static void gather_site(struct gathering *g, uint32_t i) {
     struct vt_process *p = g->p;
     const struct vt_site *site = &p->sites[i];
-    uint64_t line = site->growth ? vt_site_growth_line(site) : site->stack->line;
+    uint64_t line = site->growth || site->suspected ? vt_site_growth_line(site) : site->stack->line;
     /* a CUDA library's site is a leak of its own, whatever it shares with the program's */
     uint64_t kind = site->class * VT_VERDICTS + site->verdict;
     uint64_t key = line * VT_CLASSES * VT_VERDICTS + kind;
@@ -100,10 +100,11 @@ static uint64_t rank(uint64_t at_oom, uint64_t held) {
     return at_oom != VT_UNKNOWN && at_oom > held ? at_oom : held;
 }
 
-/* The largest first; `unfreed` last, as such memory may be meant to live to the end. */
+/* The largest first; `unfreed` after the others, as such memory may be meant to live to the end; suspects last. */
 static int compare_leaks(const void *a, const void *b) {
     const struct vt_leak *x = a, *y = b;
-    return VT_ORDER({x->verdict == VT_VERDICT_UNFREED, y->verdict == VT_VERDICT_UNFREED},
+    return VT_ORDER({x->verdict == VT_VERDICT_SUSPECT, y->verdict == VT_VERDICT_SUSPECT},
+                    {x->verdict == VT_VERDICT_UNFREED, y->verdict == VT_VERDICT_UNFREED},
                     {rank(y->bytes_at_oom, y->held_bytes), rank(x->bytes_at_oom, x->held_bytes)},
                     {x->verdict, y->verdict}, {x->sites[0], y->sites[0]});
 }
@@ -126,7 +127,8 @@ void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *p) {
     for (uint32_t i = 0; i < p->site_count; i++) {
         g.next_in_leak[i] = VT_NO_SITE;
         const struct vt_site *site = &p->sites[i]; /* leaks are what the gate fails by default */
-        if (!site->before && !site->library_own && vt_site_fails(p, site, NULL))
+        if (!site->before && !site->library_own &&
+            (site->verdict == VT_VERDICT_SUSPECT || vt_site_fails(p, site, NULL)))
             order[count++] = site;
     }
     vt_sort(order, count, sizeof *order, compare_sites);
@@ -140,6 +142,11 @@ void vt_leaks_gather(const struct vt_courses *courses, struct vt_process *p) {
         leak->sites = sites;
     }
     vt_sort(p->leaks, p->leak_count, sizeof *p->leaks, compare_leaks);
+    p->found_count = p->leak_count;
+    while (p->leak_count && p->leaks[p->leak_count - 1].verdict == VT_VERDICT_SUSPECT) {
+        p->leak_count--;
+        p->suspect_count++;
+    }
     free(g.next_in_leak);
     free(g.last_of);
     free(g.first_of);

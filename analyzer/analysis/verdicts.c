@@ -25,6 +25,10 @@ static void give_verdict(const struct vt_process *p, struct vt_site *site) {
         free(site->growth);
         site->growth = NULL;
     }
+    if (site->growth || bounded) {
+        free(site->suspected);
+        site->suspected = NULL;
+    }
     if (site->class != VT_CLASS_PROGRAM && site->live_count && !site->growth && !bounded) {
         site->verdict = site->class == VT_CLASS_CACHE ? VT_VERDICT_CACHE : VT_VERDICT_RUNTIME;
         return;
@@ -38,8 +42,12 @@ static void give_verdict(const struct vt_process *p, struct vt_site *site) {
         site->verdict = VT_VERDICT_UNFREED;
     else if (site->growth)
         site->verdict = VT_VERDICT_GROWING;
+    else if (site->suspected)
+        site->verdict = VT_VERDICT_SUSPECT;
     else
-        site->verdict = site->live_count ? VT_VERDICT_UNFREED : VT_VERDICT_FREED;
+        site->verdict = !site->live_count            ? VT_VERDICT_FREED
+                        : vt_process_ended_itself(p) ? VT_VERDICT_UNFREED
+                                                     : VT_VERDICT_HELD;
     if (!looked_for(p, site))
         return;
     bool named = site->owned.count && !site->unowned_bytes;
@@ -48,6 +56,8 @@ static void give_verdict(const struct vt_process *p, struct vt_site *site) {
         site->reachable = VT_REACHABLE_NO;
         site->verdict = VT_VERDICT_LOST;
         site->inconclusive = VT_RULE_NONE;
+        free(site->suspected);
+        site->suspected = NULL;
     }
 }
 

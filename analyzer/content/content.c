@@ -53,8 +53,8 @@ static void note_bounds(struct vt_process *p) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
-        if (!site->bound || site->bound->too_large || site->verdict != VT_VERDICT_UNFREED ||
-            !(site->bound->growth || vt_verdict_fails(p, VT_VERDICT_UNFREED, NULL)))
+        if (!site->bound || !site->bound->growth || site->bound->too_large ||
+            site->verdict != VT_VERDICT_UNFREED || vt_verdict_fails(p, VT_VERDICT_UNFREED, NULL))
             continue;
         count++;
         largest = !largest || site->bound->full_bytes > largest->bound->full_bytes ? site : largest;

@@ -81,7 +81,7 @@ struct vt_doc_part {
     const char *purposes; /* "activations 1.17 MiB, other 4.69 MiB"; NULL: unknown */
 };
 struct vt_doc_parts {
-    struct vt_doc_part parts[9]; /* the largest verdict first; the last may be '.', free */
+    struct vt_doc_part parts[10]; /* the largest verdict first; the last may be '.', free */
     unsigned count;
     uint64_t whole; /* all parts are shares of it: the device's size, or the peak */
 };

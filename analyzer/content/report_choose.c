@@ -20,7 +20,7 @@ static int biggest_first(const void *a, const void *b) {
                             *y = *(const struct vt_process *const *)b;
     return VT_ORDER({is_empty(x), is_empty(y)},
                     {vt_process_peak_bytes(y), vt_process_peak_bytes(x)},
-                    {vt_amount_leaked(y, 0), vt_amount_leaked(x, 0)},
+                    {vt_amount_leaked(y), vt_amount_leaked(x)},
                     {(uint64_t)(x->rank + 1), (uint64_t)(y->rank + 1)},
                     {x->started_at, y->started_at}, {x->pid, y->pid});
 }

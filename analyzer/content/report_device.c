@@ -13,7 +13,7 @@
 
 enum { LABEL = 17 };
 
-enum { GROWING, LOST, UNFREED, IN_USE, CACHE, RUNTIME, UNTRACKED, OTHERS, PARTS };
+enum { GROWING, LOST, SUSPECT, UNFREED, IN_USE, CACHE, RUNTIME, UNTRACKED, OTHERS, PARTS };
 
 static unsigned part_of(const struct vt_site *site) {
     if (site->class == VT_CLASS_CACHE)
@@ -25,6 +25,8 @@ static unsigned part_of(const struct vt_site *site) {
         return GROWING;
     case VT_VERDICT_LOST:
         return LOST;
+    case VT_VERDICT_SUSPECT:
+        return SUSPECT;
     case VT_VERDICT_UNFREED:
         return UNFREED;
     default:
@@ -97,7 +99,7 @@ static void sum_parts(const struct vt_subject *t, const struct vt_device *d,
                       struct vt_doc_part *parts, struct vt_string names[PARTS],
                       uint64_t purposes[PARTS][VT_PURPOSES]) {
     uint64_t blocks = 0;
-    const struct vt_leak **leaks = vt_process_leaks_by_site(t->process);
+    const struct vt_leak **leaks = vt_process_leaks_by_site(t->process, true);
     VT_SCOPED struct site_purposes *known = purposes_of_sites(t->process);
     for (uint32_t i = 0; i < t->process->site_count; i++) {
         const struct vt_site *site = &t->process->sites[i];
@@ -130,13 +132,14 @@ static void sum_parts(const struct vt_subject *t, const struct vt_device *d,
         parts[OTHERS].bytes = d->other_processes_bytes;
 }
 
-/* Adds "the leak above, 2 call sites", for the bar's row of leaks. */
+/* Adds "the leak above, 2 call sites", for the bar's row of leaks, or of suspects. */
 static void say_failed(const struct vt_subject *t, const struct vt_device *d, unsigned part,
                        const struct vt_doc_part *row, struct vt_string *rest) {
     const struct vt_process *p = t->process;
     uint32_t count = 0;
     uint64_t whole = 0;
-    for (uint32_t i = 0; i < p->leak_count; i++) {
+    const char *noun = part == SUSPECT ? "suspect" : "leak";
+    for (uint32_t i = 0; i < p->found_count; i++) {
         bool here = false;
         for (uint32_t j = 0; j < p->leaks[i].site_count && !here; j++)
             here = was_there(&p->sites[p->leaks[i].sites[j]], d) &&
@@ -144,11 +147,12 @@ static void say_failed(const struct vt_subject *t, const struct vt_device *d, un
         count += here;
         whole += here ? vt_amount_of_leak(p, &p->leaks[i]).bytes : 0;
     }
+    bool only = (part == SUSPECT ? p->suspect_count : p->leak_count) == 1;
     if (count == 1) /* an early peak may include only a part of it */
-        vt_string_format(rest, "%s%s, ", row->bytes < whole ? "part of " : "",
-                         p->leak_count == 1 ? "the leak above" : "1 of the leaks above");
+        vt_string_format(rest, "%s%s%s%s above, ", row->bytes < whole ? "part of " : "",
+                         only ? "the " : "1 of the ", noun, only ? "" : "s");
     else if (count)
-        vt_string_format(rest, "%u leaks, ", count);
+        vt_string_format(rest, "%u %ss, ", count, noun);
     vt_string_format(rest, "%u call site%s", row->sites, vt_plural(row->sites));
     if (!count)
         vt_string_format(rest, " that hold%s memory at the end", row->sites == 1 ? "s" : "");
@@ -179,8 +183,8 @@ static void say_parts(const struct vt_subject *t, const struct vt_device *d,
         else if (i <= UNFREED)
             say_failed(t, d, i, &all[i], &text);
         else
-            vt_string_format(&text, "%u call site%s, freed later", all[i].sites,
-                             vt_plural(all[i].sites));
+            vt_string_format(&text, "%u call site%s%s", all[i].sites, vt_plural(all[i].sites),
+                             vt_process_ended_itself(t->process) ? ", freed later" : "");
         all[i].text = vt_doc_keep(doc, text.text);
         all[i].apart = i == CACHE || i == RUNTIME;
         all[i].purposes = i <= IN_USE ? vt_doc_keep(doc, vt_purposes_text(purposes[i])) : NULL;
@@ -397,8 +401,7 @@ static void say_peak(const struct vt_subject *t, const struct vt_device *d,
     struct vt_rows rows;
     vt_rows_make(&rows, t, VT_ROWS_PEAK, d->ordinal);
     rows.whole = d->peak_bytes > rows.bytes ? d->peak_bytes : rows.bytes;
-    bool listed = !t->process->leak_count && !vt_report_usual(t); /* else there is no such list */
-    bool same = listed && is_held_list(&rows, t);
+    bool same = vt_report_lists_held(t) && is_held_list(&rows, t);
     vt_doc_row(doc, "peak", "%s%s", VT_BYTES(d->peak_bytes),
                same ? ", all of it held at the end" : "");
     if (!same)
@@ -413,6 +416,7 @@ static void say_used(const struct vt_subject *t, const struct vt_device *d,
     struct vt_doc_part parts[PARTS] = {
         [GROWING] = {.letter = 'L', .name = "growing", .style = VT_STYLE_BAD},
         [LOST] = {.letter = 'X', .name = "lost", .style = VT_STYLE_BAD},
+        [SUSPECT] = {.letter = 'S', .name = "suspect", .style = VT_STYLE_WARN},
         [UNFREED] = {.letter = 'U', .name = "unfreed", .style = VT_STYLE_BAD},
         [IN_USE] = {.letter = '#', .name = "in use", .style = ""},
         [CACHE] = {.letter = 'c', .name = "cache", .style = VT_STYLE_DIM},

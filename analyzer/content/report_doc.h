@@ -38,13 +38,17 @@ char *vt_date_text(uint64_t realtime);
 /* Adds that the GPU is simulated. */
 void vt_report_add_simulated(struct vt_doc *doc);
 
-/* Whether memory held at the end is normal and not listed: a Python process ended normally. The interpreter frees its
- * modules' memory only while it shuts down, and not all of it. With --top it is listed. */
-bool vt_report_usual(const struct vt_subject *t);
-
 /* The whole report on the process; only its identity and its ending. */
 void vt_report_add_process(const struct vt_subject *t, struct vt_doc *doc);
 void vt_report_add_head(const struct vt_subject *t, struct vt_doc *doc);
+
+/* --- report_held.c --- */
+
+/* What was held when the program's own code ended, or its log ends: HELD, or NOTHING HELD. */
+void vt_report_add_held(const struct vt_subject *t, struct vt_doc *doc);
+
+/* Whether it lists the lines that held memory at the end. */
+bool vt_report_lists_held(const struct vt_subject *t);
 
 /* --- report_leak.c, report_kept.c --- */
 
@@ -78,6 +82,10 @@ bool vt_report_device_used(const struct vt_device *d);
 
 /* The phases, one row per name. */
 void vt_report_add_phases(const struct vt_subject *t, struct vt_doc *doc);
+
+/* The memory that a snapshot saw by owner, at most `most` of them. */
+void vt_report_add_owners_of(const struct vt_subject *t, const struct vt_snapshot *snapshot,
+                             const char *title, uint32_t most, struct vt_doc *doc);
 
 /* All live memory by owner (--by owner); the owners of a site's memory. */
 void vt_report_add_owners(const struct vt_subject *t, struct vt_doc *doc);

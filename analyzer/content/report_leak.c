@@ -36,6 +36,13 @@ static const char *freed(const struct vt_process *p, struct vt_amount amount) {
                                                                  : vt_amount_freed(amount);
 }
 
+/* "104 MiB kept by history, growing to the end. A leak?" */
+static void say_suspect(const struct vt_leak *leak, struct vt_string *rest) {
+    const struct vt_memory_owner *owner = leak->kept_count == 1 ? &leak->kept->owner : NULL;
+    vt_string_format(rest, " kept%s%s, rising to the end.", owner && owner->container ? " by " : "",
+                     owner && owner->container ? owner->container : "");
+}
+
 static void say_growing(const struct vt_process *p, const struct vt_leak *leak,
                         struct vt_amount amount, struct vt_string *rest) {
     vt_string_add(rest, " kept and growing");
@@ -62,7 +69,9 @@ static char *headline(const struct vt_process *p, const struct vt_leak *leak) {
         went += p->sites[leak->sites[i]].context_freed_count;
     }
     vt_string_format(&rest, "%s%s", VT_BYTES(amount.bytes), memory(p, leak));
-    if (leak->verdict == VT_VERDICT_LOST && lost == live - went)
+    if (leak->verdict == VT_VERDICT_SUSPECT)
+        say_suspect(leak, &rest);
+    else if (leak->verdict == VT_VERDICT_LOST && lost == live - went)
         vt_string_format(&rest, " lost%s: no pointer to it is left.",
                          growing ? ", and growing" : "");
     else if (leak->verdict == VT_VERDICT_LOST)
@@ -159,8 +168,10 @@ static void say_evidence(const struct vt_subject *t, const struct vt_leak *leak,
         else
             vt_string_format(&s, "kept: %s %s, %s never", VT_NUMBER(amount.freed), freed(p, amount),
                              VT_NUMBER(amount.blocks - amount.freed));
-        vt_string_add(&s, "; ");
-        vt_growth_evidence(leak->growth, &s);
+        if (leak->verdict != VT_VERDICT_SUSPECT) {
+            vt_string_add(&s, "; ");
+            vt_growth_evidence(leak->growth, &s);
+        }
         if (leak->verdict == VT_VERDICT_LOST)
             vt_string_add(&s, "; no pointer to them is left");
     }
@@ -261,8 +272,10 @@ static void say_sites(const struct vt_subject *t, const struct vt_leak *leak, st
 static void say_leak(const struct vt_subject *t, const struct vt_leak *leak, struct vt_doc *doc) {
     const struct vt_tested *tested = t->process->sites[leak->sites[0]].tested;
     struct vt_bound bound;
-    struct vt_doc_item *heading = vt_doc_heading(doc, VT_STYLE_BAD, "LEAK", "%s",
-                                                 vt_doc_keep(doc, headline(t->process, leak)));
+    bool suspect = leak->verdict == VT_VERDICT_SUSPECT;
+    struct vt_doc_item *heading =
+        vt_doc_heading(doc, suspect ? VT_STYLE_WARN : VT_STYLE_BAD, suspect ? "SUSPECT" : "LEAK",
+                       "%s", vt_doc_keep(doc, headline(t->process, leak)));
     heading->about = "leak";
     heading->leak = leak;
     doc->column = LABEL;
@@ -275,6 +288,8 @@ static void say_leak(const struct vt_subject *t, const struct vt_leak *leak, str
         vt_doc_row(doc, "in test", "%s", tested->test);
     say_evidence(t, leak, doc);
     vt_report_add_kept(t, leak, doc);
+    if (suspect)
+        vt_doc_row(doc, "no LEAK yet", "%s", vt_growth_rules[leak->growth->rule].sentence);
     if (vt_leak_bound(t->process, leak, &bound))
         vt_doc_row(doc, "bound", "%s", vt_doc_keep(doc, vt_bound_text(&bound)));
     if (leak->advice)
@@ -307,6 +322,23 @@ static void say_lines(const struct vt_subject *t, const struct vt_leak *leak, st
     }
 }
 
+/* Adds what is not shown in full: of `left` leaks or suspects their lines, with their sums. `shown`: --top shows them. */
+static void add_rest(const struct vt_subject *t, struct vt_doc *doc, const char *what,
+                     const struct vt_leak *leaks, uint32_t left, uint32_t shown) {
+    uint64_t sum = 0;
+    if (!left)
+        return;
+    for (uint32_t i = 0; i < left; i++)
+        sum += vt_amount_of_leak(t->process, &leaks[i]).bytes;
+    vt_doc_heading(
+        doc, VT_STYLE_HEAD, vt_doc_text(doc, "%u MORE %s%s", left, what, left == 1 ? "" : "S"),
+        "%s (--top %u shows %s in full)", VT_BYTES(sum), shown, left == 1 ? "it" : "them")
+        ->about = "leaks";
+    for (uint32_t i = 0; i < left; i++)
+        say_lines(t, &leaks[i], doc);
+    vt_doc_add(doc, VT_DOC_END, NULL);
+}
+
 void vt_report_add_leaks(const struct vt_subject *t, struct vt_doc *doc) {
     const struct vt_process *p = t->process;
     uint32_t most = t->leaks ? t->leaks : LEAKS_SHOWN, shown = 0;
@@ -314,15 +346,9 @@ void vt_report_add_leaks(const struct vt_subject *t, struct vt_doc *doc) {
         most = t->options->top;
     for (; shown < p->leak_count && shown < most; shown++)
         say_leak(t, &p->leaks[shown], doc);
-    uint32_t left = p->leak_count - shown;
-    if (!left)
-        return;
-    vt_doc_heading(doc, VT_STYLE_HEAD,
-                   left == 1 ? "1 MORE LEAK" : vt_doc_text(doc, "%u MORE LEAKS", left),
-                   "%s (--top %u shows %s in full)", VT_BYTES(vt_amount_leaked(p, shown)),
-                   p->leak_count, left == 1 ? "it" : "them")
-        ->about = "leaks";
-    for (uint32_t i = shown; i < p->leak_count; i++)
-        say_lines(t, &p->leaks[i], doc);
-    vt_doc_add(doc, VT_DOC_END, NULL);
+    add_rest(t, doc, "LEAK", p->leaks + shown, p->leak_count - shown, p->leak_count);
+    const struct vt_leak *suspects = p->leaks + p->leak_count;
+    for (shown = 0; shown < p->suspect_count && shown < most; shown++)
+        say_leak(t, &suspects[shown], doc);
+    add_rest(t, doc, "SUSPECT", suspects + shown, p->suspect_count - shown, p->suspect_count);
 }

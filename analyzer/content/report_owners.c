@@ -33,18 +33,13 @@ static const char *freed_later(const struct vt_process *p, const struct vt_snaps
                                     : "; all was freed later";
 }
 
-void vt_report_add_owners(const struct vt_subject *t, struct vt_doc *doc) {
+void vt_report_add_owners_of(const struct vt_subject *t, const struct vt_snapshot *s,
+                             const char *title, uint32_t most, struct vt_doc *doc) {
     static const struct vt_doc_column columns[] = {{"held", 0, 10, .right = true},
                                                    {"blocks", 1, 7, .right = true},
                                                    {"kept by", 2, 0, .words = true}};
     const struct vt_process *p = t->process;
-    const struct vt_snapshot *s = vt_process_snapshot_shown(p);
-    uint32_t count, most = t->options->top ? t->options->top : ROWS_SHOWN;
-    if (!s) {
-        vt_doc_heading(doc, VT_STYLE_HEAD, "OWNERS",
-                       "unknown: this run has no snapshot of owners (VRAMTRACE_SNAPSHOT)");
-        return;
-    }
+    uint32_t count;
     VT_SCOPED struct vt_owner_group *groups = vt_owner_groups_seen(p, s, VT_UNKNOWN, &count);
     uint64_t bytes = s->unowned_bytes, blocks = s->unowned_count;
     for (uint32_t i = 0; i < count; i++) {
@@ -52,11 +47,12 @@ void vt_report_add_owners(const struct vt_subject *t, struct vt_doc *doc) {
         blocks += groups[i].count;
     }
     VT_SCOPED char *moment = vt_snapshot_moment(s);
-    vt_doc_heading(doc, VT_STYLE_HEAD, "OWNERS", "of %s in %s block%s, %s%s%s", VT_BYTES(bytes),
+    vt_doc_heading(doc, VT_STYLE_HEAD, title, "%s in %s block%s %s%s%s", VT_BYTES(bytes),
                    VT_NUMBER(blocks), vt_plural(blocks),
                    s->why == VT_SNAPSHOT_END ? "when the program's code ended" : moment,
                    s == vt_process_snapshot(p) ? "" : freed_later(p, s),
-                   s->complete ? "" : "; the search was cut short");
+                   s->complete ? "" : "; the search was cut short")
+        ->about = "held";
     vt_doc_table(doc, columns, sizeof columns / sizeof *columns);
     uint64_t left = 0, left_blocks = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -80,7 +76,17 @@ void vt_report_add_owners(const struct vt_subject *t, struct vt_doc *doc) {
                      VT_NUMBER(s->unowned_count - s->runtime_count), "no owner found");
 }
 
-/* --- owners of a site --- */
+void vt_report_add_owners(const struct vt_subject *t, struct vt_doc *doc) {
+    const struct vt_snapshot *s = vt_process_snapshot_shown(t->process);
+    if (s)
+        vt_report_add_owners_of(t, s, "OWNERS", t->options->top ? t->options->top : ROWS_SHOWN,
+                                doc);
+    else
+        vt_doc_heading(doc, VT_STYLE_HEAD, "OWNERS",
+                       "unknown: this run has no snapshot of owners (VRAMTRACE_SNAPSHOT)");
+}
+
+/* --- what keeps a site --- */
 
 /* An owner of a site's blocks in its list. */
 static void add_holder(const struct vt_subject *t, const char *label, uint64_t bytes,

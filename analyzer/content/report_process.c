@@ -42,121 +42,7 @@ static char *where(const struct vt_process *p) {
     return vt_printable(s.text);
 }
 
-/* --- held memory --- */
-
-bool vt_report_usual(const struct vt_subject *t) {
-    const struct vt_process *p = t->process;
-    return !t->options->top && p->python && p->quality.complete && p->window_until == VT_UNKNOWN &&
-           vt_ended_well(p->ending);
-}
-
-/* "held ...; all of it allocated at train.py:5 in main". Free it. */
-static char *say_most(const struct vt_subject *t, const struct vt_rows *rows, const char *when) {
-    const struct vt_row *first = &rows->rows[0];
-    const struct vt_frame *outer = vt_rows_caller_elsewhere(first->site->stack);
-    VT_SCOPED char *node = vt_stack_text_node(first->site->stack);
-    VT_SCOPED char *at = vt_stack_text(t->process, first->site->stack, UINT_MAX, false);
-    VT_SCOPED char *caller = outer ? vt_frame_text(t->process, outer, UINT_MAX) : NULL;
-    return vt_formatted("%s; %s of it allocated%s %s%s%s", when,
-                        first->bytes == rows->bytes       ? "all"
-                        : first->bytes >= rows->bytes / 2 ? "most"
-                                                          : VT_BYTES(first->bytes),
-                        node ? "" : " at", at, caller ? ", called by " : "", caller ? caller : "");
-}
-
-/* Adds other memory that may be held if no call site holds device memory: caches and the like. */
-static void say_freed(const struct vt_process *p, struct vt_string *rest) {
-    uint64_t kept = 0;
-    bool apart = p->pinned.live_count || p->managed.live_count;
-    for (uint32_t i = 0; i < p->device_count; i++)
-        kept += p->devices[i].live_count;
-    if (!p->site_count) {
-        vt_string_add(rest, "nothing was allocated");
-        return;
-    }
-    vt_string_add(rest, apart ? "all GPU memory was freed" : "everything allocated was freed");
-    if (p->context_freed_bytes)
-        vt_string_format(rest, ", %s of it only when its context was destroyed",
-                         VT_BYTES(p->context_freed_bytes));
-    if (kept)
-        vt_string_add(rest, ", except what caches and CUDA's libraries keep");
-    if (apart)
-        vt_string_format(rest, "; %s memory was not",
-                         !p->managed.live_count  ? "pinned host"
-                         : !p->pinned.live_count ? "managed"
-                                                 : "pinned host and managed");
-}
-
-/* Adds memory that was held at the process's last allocation and freed after it. */
-static void say_late(const struct vt_subject *t, struct vt_doc *doc) {
-    enum { MANY = 8 }; /* blocks of one call site that a program collected and freed at the end */
-    const struct vt_process *p = t->process;
-    struct vt_rows rows;
-    uint64_t peak = 0;
-    vt_rows_make(&rows, t, VT_ROWS_LATE, 0);
-    for (uint32_t i = 0; i < p->device_count; i++)
-        peak += p->devices[i].peak_bytes;
-    const struct vt_row *first = rows.count ? &rows.rows[0] : NULL;
-    if (first && rows.bytes >= peak / 4 && (p->python ? rows.blocks > 1 : first->blocks >= MANY)) {
-        bool at_exit = false;
-        for (uint32_t i = 0; i < p->site_count; i++)
-            at_exit |= p->sites[i].at_exit && p->sites[i].held_count;
-        vt_doc_heading(doc, VT_STYLE_HEAD, at_exit ? "FREED ONLY AT EXIT" : "FREED AT THE END",
-                       "%s in %s block%s%s", VT_BYTES(rows.bytes), VT_NUMBER(rows.blocks),
-                       vt_plural(rows.blocks),
-                       p->context_freed_bytes ? ", partly when its context was destroyed" : "")
-            ->about = "held";
-        vt_doc_add(
-            doc, VT_DOC_REMARK,
-            vt_doc_keep(doc, say_most(t, &rows, "held until the process's last allocation")));
-    }
-    vt_rows_free(&rows);
-}
-
-/* Memory held although there is no leak. */
-static void say_held(const struct vt_subject *t, struct vt_doc *doc) {
-    const struct vt_process *p = t->process;
-    bool windowed = p->window_until != VT_UNKNOWN, ended = !windowed && p->quality.complete;
-    bool listed = !vt_report_usual(t);
-    const char *title = !listed    ? "HELD UNTIL PYTHON ENDED"
-                        : ended    ? "STILL HELD AT THE END"
-                        : windowed ? "HELD AT THE WINDOW'S END"
-                                   : "HELD WHERE THE LOG ENDS";
-    struct vt_rows rows;
-    vt_rows_make(&rows, t, VT_ROWS_HELD, 0);
-    if (rows.count) {
-        vt_doc_heading(doc, listed ? VT_STYLE_BAD : VT_STYLE_HEAD, title,
-                       "%s in %s allocation%s, by %u %s%s", VT_BYTES(rows.bytes),
-                       VT_NUMBER(rows.blocks), vt_plural(rows.blocks), rows.count, vt_rows_noun(t),
-                       vt_plural(rows.count))
-            ->about = "held";
-    } else {
-        struct vt_string rest = {0};
-        say_freed(p, &rest);
-        if (!ended)
-            vt_string_add(&rest, windowed ? " in this window" : ", as far as the log goes");
-        /* well only if the log is complete */
-        bool well = ended && vt_log_is_whole(&p->quality) && !p->context_freed_bytes;
-        vt_doc_heading(doc, well ? VT_STYLE_GOOD : VT_STYLE_HEAD,
-                       ended ? "NOTHING HELD AT THE END" : "NOTHING HELD", "%s",
-                       vt_doc_keep(doc, rest.text))
-            ->about = "held";
-    }
-    if (rows.count && !listed)
-        vt_doc_add(
-            doc, VT_DOC_SENTENCE,
-            vt_doc_keep(doc, say_most(t, &rows,
-                                      "no leak was found; a script keeps its variables until "
-                                      "it ends (--top 10 lists them)")));
-    else if (rows.count)
-        vt_rows_add(&rows, t, doc);
-    else if (!rows.count && ended)
-        say_late(t, doc);
-    vt_rows_free(&rows);
-    vt_doc_add(doc, VT_DOC_END, NULL);
-}
-
-/* Adds memory outside devices. */
+/* Adds memory of no device. */
 static void say_apart(const struct vt_subject *t, const char *title, const struct vt_apart *books,
                       enum vt_rows_what what, struct vt_doc *doc) {
     struct vt_rows rows;
@@ -277,8 +163,8 @@ void vt_report_add_process(const struct vt_subject *t, struct vt_doc *doc) {
         vt_report_add_ooms(t, doc);
     if (t->options->owners)
         vt_report_add_owners(t, doc);
-    else if (!p->leak_count && !p->nothing_allocated)
-        say_held(t, doc);
+    else if (!p->nothing_allocated)
+        vt_report_add_held(t, doc);
     if (t->brief)
         return;
     vt_report_add_devices(t, doc);

@@ -149,7 +149,9 @@ static void say_fixture(const struct vt_site *site, struct vt_string *why) {
 /* Adds why it is unknown whether this is a leak. */
 static void say_inconclusive(const struct vt_site *site, struct vt_string *why) {
     if (site->inconclusive)
-        vt_string_format(why, "; not judged: %s", vt_growth_rules[site->inconclusive].sentence);
+        vt_string_format(why, "; %s: %s",
+                         site->verdict == VT_VERDICT_SUSPECT ? "a suspect" : "not judged",
+                         vt_growth_rules[site->inconclusive].sentence);
 }
 
 /* How much older than the freed blocks live ones must be to be mentioned: a single one forgotten among thousands. */
@@ -271,7 +273,7 @@ void vt_why_write(struct vt_process *p) {
     VT_SCOPED_MAP whys = {0};
     for (uint32_t i = 0; i < p->site_count; i++)
         write_site(p, &whys, &p->sites[i]);
-    for (uint32_t i = 0; i < p->leak_count; i++) {
+    for (uint32_t i = 0; i < p->found_count; i++) {
         write_leak(p, &p->leaks[i]);
         p->leaks[i].kept_by = kept_by_text(p, &p->leaks[i]);
     }

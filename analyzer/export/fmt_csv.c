@@ -158,7 +158,7 @@ static struct row *make_rows(const struct vt_model *model, enum vt_export_value 
     *count = 0;
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
-        VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p);
+        VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p, false);
         for (uint32_t k = 0; k < p->site_count; k++) {
             VT_GROW(rows, *count, room);
             struct row *r = &rows[*count];

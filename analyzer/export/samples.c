@@ -65,7 +65,7 @@ void vt_samples_make(const struct vt_model *model, struct vt_samples *samples) {
     *samples = (struct vt_samples){.many = model->process_count > 1};
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct vt_process *p = &model->processes[i];
-        VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p);
+        VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p, false);
         for (uint32_t k = 0; k < p->site_count; k++) {
             const struct vt_site *site = &p->sites[k];
             if (site->segments && site->layer == VT_LAYER_DRIVER)

@@ -35,18 +35,20 @@ void vt_check_free(struct vt_check *check) {
 /* --- values --- */
 
 static int set_fail_on(struct vt_check *check, const char *command, const char *list) {
-    static const enum vt_verdict may[] = {VT_VERDICT_LOST, VT_VERDICT_GROWING, VT_VERDICT_UNFREED};
+    static const enum vt_verdict may[] = {VT_VERDICT_LOST, VT_VERDICT_GROWING, VT_VERDICT_SUSPECT,
+                                          VT_VERDICT_UNFREED};
+    enum { MAY = sizeof may / sizeof *may };
     memset(check->gate.fails, 0, sizeof check->gate.fails);
     check->gate.chosen = true;
     for (const char *at = list;;) {
         size_t length = strcspn(at, ","), i = 0;
-        while (i < 3 && (strlen(vt_verdict_names[may[i]]) != length ||
-                         strncmp(vt_verdict_names[may[i]], at, length)))
+        while (i < MAY && (strlen(vt_verdict_names[may[i]]) != length ||
+                           strncmp(vt_verdict_names[may[i]], at, length)))
             i++;
-        if (i == 3)
+        if (i == MAY)
             return vt_usage(command,
-                            "--fail-on: expected lost, growing or unfreed, found '%.*s' (cache, "
-                            "runtime and freed never fail)",
+                            "--fail-on: expected lost, growing, suspect or unfreed, found '%.*s' "
+                            "(held, cache, runtime and freed never fail)",
                             (int)length, at);
         check->gate.fails[may[i]] = true;
         if (!at[length])
@@ -60,7 +62,7 @@ static int parse_fail_on(const struct vt_given_option *given) {
 }
 
 static int parse_strict(const struct vt_given_option *given) {
-    return set_fail_on(given->field, given->command, "lost,growing,unfreed");
+    return set_fail_on(given->field, given->command, "lost,growing,suspect,unfreed");
 }
 
 static const char *check_size(const char *value) {

@@ -44,7 +44,7 @@ static uint64_t open_events(const struct vt_gate *g, const struct vt_process *p)
 
 static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
     const struct vt_process *p = &g->model->processes[process];
-    VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p);
+    VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p, true);
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
         if (!vt_site_fails(p, site, chosen(g)))
@@ -64,13 +64,14 @@ static void find_leaks(struct vt_gate *g, uint32_t process, uint32_t *room) {
     }
 }
 
-/* Counts inconclusive sites, unless they fail anyway or are suppressed. */
-static void find_inconclusive(struct vt_gate *g, uint32_t process) {
+/* Counts suspects and inconclusive sites, unless they fail or are suppressed. */
+static void find_open(struct vt_gate *g, uint32_t process) {
     const struct vt_process *p = &g->model->processes[process];
     struct vt_gate_process *to = &g->processes[process];
     for (uint32_t i = 0; i < p->site_count; i++) {
         const struct vt_site *site = &p->sites[i];
-        if (!site->inconclusive || vt_site_may_fail(p, site, chosen(g)))
+        bool suspect = site->verdict == VT_VERDICT_SUSPECT;
+        if (!site->inconclusive || site->library_own || vt_site_may_fail(p, site, chosen(g)))
             continue;
         int64_t rule = g->options->suppressions
                            ? vt_suppress_find(g->options->suppressions, site->stack, site->verdict)
@@ -79,10 +80,11 @@ static void find_inconclusive(struct vt_gate *g, uint32_t process) {
             g->options->suppressions->rules[rule].sites++;
             continue;
         }
-        vt_inconclusive_add(&to->inconclusive, site);
-        vt_inconclusive_add(&g->inconclusive, site);
-        if (!to->largest_inconclusive || site->held_bytes > to->largest_inconclusive->held_bytes)
-            to->largest_inconclusive = site;
+        struct vt_gate_open_sites *open = suspect ? &to->suspects : &to->inconclusive;
+        vt_inconclusive_add(&open->sum, site);
+        vt_inconclusive_add(suspect ? &g->suspects : &g->inconclusive, site);
+        if (!open->largest || site->held_bytes > open->largest->held_bytes)
+            open->largest = site;
     }
 }
 
@@ -264,7 +266,7 @@ void vt_gate_judge(const struct vt_model *model, const struct vt_gate_options *o
         sum_groups(g, start);
         apply_baseline(g, start);
         apply_earlier(g, start);
-        find_inconclusive(g, i);
+        find_open(g, i);
         find_peaks(g, i, &room);
     }
     apply_tolerance(g);

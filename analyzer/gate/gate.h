@@ -89,16 +89,20 @@ struct vt_gate_leak {
     struct vt_amount amount;
 };
 
+struct vt_gate_open_sites {
+    struct vt_inconclusive_sum sum;
+    const struct vt_site *largest; /* NULL: none */
+};
+
 struct vt_gate_process {
     bool failed;
     bool open;            /* it did not fail, but data missing in the log might show a failure */
     uint64_t open_events; /* number of lost events; 0: unknown */
     uint32_t failures;
-    struct vt_amount leaked; /* by failing and tolerated sites */
-    uint64_t peak_bytes;     /* the largest of its devices */
-    struct vt_inconclusive_sum inconclusive;
-    const struct vt_site *largest_inconclusive; /* NULL: none */
-    bool outlier;                               /* it leaks, and holds more than twice the median */
+    struct vt_amount leaked;                          /* of failing and tolerated sites */
+    uint64_t peak_bytes;                              /* the largest of its devices */
+    struct vt_gate_open_sites suspects, inconclusive; /* that do not fail and are not suppressed */
+    bool outlier; /* it leaks, and holds more than twice the median */
 };
 
 struct vt_gate {
@@ -107,10 +111,10 @@ struct vt_gate {
     bool failed;
     bool open;            /* it did not fail, but data missing in the logs might show a failure */
     uint64_t open_events; /* number of lost events, as far as known */
-    /* compared with earlier runs, if there are any */
-    struct vt_gate_figure figures[VT_GATE_MEASURES];
-    struct vt_inconclusive_sum inconclusive; /* of all processes */
-    struct vt_gate_finding *findings;        /* failures first, in the order of leaks and lines */
+    struct vt_gate_figure
+        figures[VT_GATE_MEASURES]; /* compared with earlier runs, if there are any */
+    struct vt_inconclusive_sum suspects, inconclusive; /* of all processes */
+    struct vt_gate_finding *findings; /* failures first, in the order of leaks and lines */
     uint32_t count, failures;
     struct vt_gate_line *lines; /* in the order of the leaks */
     struct vt_gate_leak *leaks; /* the worst first */

@@ -97,7 +97,7 @@ static void write_judged(struct writer *w, uint32_t index) {
     vt_json_boolean(j, "complete", p->quality.complete);
     vt_json_number(j, "dropped_events", p->quality.missing);
     vt_json_string(j, "note", p->context_freed_note);
-    vt_json_part_inconclusive(j, g->inconclusive);
+    vt_json_part_inconclusive(j, g->inconclusive.sum);
     vt_json_boolean(j, "outlier", g->outlier);
     vt_json_number(j, "leaked_bytes", g->leaked.bytes);
     vt_json_number(j, "leaked_count", g->leaked.blocks);

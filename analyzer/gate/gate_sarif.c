@@ -20,6 +20,8 @@ static const struct {
     {"lost", "LostGpuMemory", "GPU memory that was live at the end with no pointer left to it."},
     {"growing", "GrowingGpuMemory",
      "GPU memory that grew over the run's iterations and would go on growing."},
+    {"suspect", "SuspectGpuMemory",
+     "GPU memory that rose to the end of the run; whether it would go on rising is open."},
     {"unfreed", "UnfreedGpuMemory", "GPU memory that was never freed."},
     {"peak", "PeakGpuMemory", "A process used more GPU memory than its budget."},
     {"increase", "IncreasedGpuMemory", "The run held more GPU memory than earlier runs."},

@@ -194,17 +194,25 @@ struct vt_gate_message vt_gate_message_of(const struct vt_gate_page *page,
 }
 
 /* Adds "4 sites (1.2 MiB) were not judged: too few iterations. The largest was allocated at a.py:12 in f.", and a
- * remedy. */
-static void write_inconclusive(const struct vt_process *p, const struct vt_gate_process *g,
-                               const char *before, struct vt_string *text) {
-    const struct vt_site *largest = g->largest_inconclusive;
+ * remedy; or the same of suspects, with their owner. */
+static void write_open(const struct vt_process *p, const struct vt_gate_open_sites *open,
+                       bool suspects, struct vt_string *text) {
+    const struct vt_site *largest = open->largest;
+    bool one = open->sum.sites == 1;
+    if (!open->sum.sites)
+        return;
+    VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p, true);
+    const struct vt_leak *leak = leaks[largest - p->sites];
     VT_SCOPED char *frame = vt_frame_text(p, vt_stack_main_frame(largest->stack), UINT_MAX);
-    bool one = g->inconclusive.sites == 1;
-    VT_SCOPED char *what = vt_inconclusive_text(&g->inconclusive, one ? "was " : "were ");
-    vt_string_format(text, "%s%s. %s at %s%s%s.", before, what,
+    VT_SCOPED char *what = suspects ? vt_suspects_text(&open->sum)
+                                    : vt_inconclusive_text(&open->sum, one ? "was " : "were ");
+    vt_string_format(text, "%s%s. %s at %s%s%s", text->length ? " " : "", what,
                      one ? "It was allocated" : "The largest was allocated", frame,
                      largest->tested && largest->tested->test ? ", and left by " : "",
                      largest->tested && largest->tested->test ? largest->tested->test : "");
+    if (leak && leak->kept_by)
+        vt_string_format(text, ", and is kept by %s", leak->kept_by);
+    vt_string_add(text, suspects ? ". --strict fails on suspects." : ".");
     if (!p->phase_count && !largest->tested && largest->inconclusive != VT_RULE_RETURNED)
         vt_string_add(text,
                       " Mark the program's iterations with NVTX ranges or vramtrace.h to have them "
@@ -217,14 +225,14 @@ static char *note_of(const struct vt_gate_page *page, uint32_t process) {
     const struct vt_process *p = &page->gate->model->processes[process];
     const struct vt_gate_process *g = &page->gate->processes[process];
     struct vt_string note = {0};
-    if (!p->context_freed_note && !g->inconclusive.sites)
+    if (!p->context_freed_note && !g->inconclusive.sum.sites && !g->suspects.sum.sites)
         return NULL;
     if (page->gate->model->process_count > 1)
         vt_string_format(&note, "%s: ", page->names[process]);
     if (p->context_freed_note)
         vt_string_add(&note, p->context_freed_note);
-    if (g->inconclusive.sites)
-        write_inconclusive(p, g, p->context_freed_note ? " " : "", &note);
+    write_open(p, &g->suspects, true, &note);
+    write_open(p, &g->inconclusive, false, &note);
     return note.text;
 }
 
@@ -324,8 +332,10 @@ static char *headline_of(const struct vt_gate *gate) {
                                  : "passed: no leak");
     else
         vt_string_add(&line, "FAILED: ");
-    if (!gate->failed && !gate->open && gate->inconclusive.sites) {
-        VT_SCOPED char *inconclusive = vt_inconclusive_text(&gate->inconclusive, "");
+    if (!gate->failed && !gate->open && (gate->suspects.sites || gate->inconclusive.sites)) {
+        VT_SCOPED char *inconclusive = gate->suspects.sites
+                                           ? vt_suspects_text(&gate->suspects)
+                                           : vt_inconclusive_text(&gate->inconclusive, "");
         vt_string_format(&line, "%s; %s",
                          gate->counts[VT_GATE_SUPPRESSED] + gate->counts[VT_GATE_ACCEPTED] +
                                  gate->counts[VT_GATE_TOLERATED]

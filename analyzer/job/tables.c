@@ -187,8 +187,9 @@ static bool is_more_complete(const struct vt_job_process *a, const struct vt_job
 
 bool vt_job_add_process(struct vt_job *f, struct vt_job_process process) {
     struct vt_job_memory *m = f->memory;
-    const char **const texts[] = {&process.log,     &process.run_id,  &process.job, &process.launch,
-                                  &process.command, &process.version, &process.program};
+    const char **const texts[] = {&process.log,    &process.run_id,  &process.job,
+                                  &process.launch, &process.command, &process.version,
+                                  &process.program};
     uint32_t before = vt_map_get(&m->processes, process.id);
     if (before != VT_MAP_NONE) {
         if (!is_more_complete(&process, &f->processes[before]))

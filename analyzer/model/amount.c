@@ -8,7 +8,7 @@
 static bool counts_as_held(const struct vt_site *site, const struct vt_leak *leak) {
     if (!leak) /* a site growing within its bound is in no leak, but kept its memory as well */
         return site->bound && site->bound->growth && site->live_count * 2 < site->held_count;
-    return leak->verdict == VT_VERDICT_GROWING &&
+    return (leak->verdict == VT_VERDICT_GROWING || leak->verdict == VT_VERDICT_SUSPECT) &&
            (leak->live_count * 2 < leak->held_count || site->live_count * 2 < site->held_count);
 }
 
@@ -48,9 +48,9 @@ struct vt_amount vt_amount_of_leak(const struct vt_process *p, const struct vt_l
     return sum;
 }
 
-uint64_t vt_amount_leaked(const struct vt_process *p, uint32_t first) {
+uint64_t vt_amount_leaked(const struct vt_process *p) {
     uint64_t sum = 0;
-    for (uint32_t i = first; i < p->leak_count; i++)
+    for (uint32_t i = 0; i < p->leak_count; i++)
         sum += vt_amount_of_leak(p, &p->leaks[i]).bytes;
     return sum;
 }
@@ -76,20 +76,33 @@ void vt_inconclusive_add(struct vt_inconclusive_sum *sum, const struct vt_site *
 struct vt_inconclusive_sum vt_process_inconclusive(const struct vt_process *p) {
     struct vt_inconclusive_sum sum = {0};
     for (uint32_t i = 0; i < p->site_count; i++)
-        if (p->sites[i].inconclusive && !p->sites[i].library_own)
+        if (vt_site_is_inconclusive(&p->sites[i]) && !p->sites[i].library_own)
             vt_inconclusive_add(&sum, &p->sites[i]);
     return sum;
+}
+
+/* Adds ": too few iterations, or may be loaded weights". */
+static void say_reasons(const struct vt_inconclusive_sum *sum, struct vt_string *text) {
+    const char *before = ": ";
+    for (unsigned i = VT_RULE_NONE + 1; i < VT_GROWTH_RULES; i++)
+        if (sum->reasons >> i & 1) {
+            vt_string_format(text, "%s%s", before, vt_growth_rules[i].in_short);
+            before = ", or ";
+        }
 }
 
 char *vt_inconclusive_text(const struct vt_inconclusive_sum *sum, const char *were) {
     struct vt_string text = {0};
     vt_string_format(&text, "%u site%s (%s) %snot judged", sum->sites, vt_plural(sum->sites),
                      VT_BYTES(sum->bytes), were);
-    const char *before = ": ";
-    for (unsigned i = VT_RULE_NONE + 1; i < VT_GROWTH_RULES; i++)
-        if (sum->reasons >> i & 1) {
-            vt_string_format(&text, "%s%s", before, vt_growth_rules[i].in_short);
-            before = ", or ";
-        }
+    say_reasons(sum, &text);
+    return text.text;
+}
+
+char *vt_suspects_text(const struct vt_inconclusive_sum *sum) {
+    struct vt_string text = {0};
+    vt_string_format(&text, "%u suspect%s (%s)", sum->sites, vt_plural(sum->sites),
+                     VT_BYTES(sum->bytes));
+    say_reasons(sum, &text);
     return text.text;
 }

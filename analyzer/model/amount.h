@@ -26,8 +26,8 @@ struct vt_amount vt_amount_of_site(const struct vt_site *site, const struct vt_l
 /* The sum over all sites of a leak. */
 struct vt_amount vt_amount_of_leak(const struct vt_process *process, const struct vt_leak *leak);
 
-/* The bytes of a process's leaks from index `first` on. */
-uint64_t vt_amount_leaked(const struct vt_process *process, uint32_t first);
+/* The bytes of a process's leaks, without its suspects. */
+uint64_t vt_amount_leaked(const struct vt_process *process);
 
 /* "freed only at exit", or another phrase if the program itself may have freed them. */
 const char *vt_amount_freed(struct vt_amount amount);
@@ -38,7 +38,7 @@ void vt_amount_add(struct vt_amount *sum, struct vt_amount part);
  * the last allocation"; "1.06 MiB in 17 blocks". Free it. */
 char *vt_amount_text(struct vt_amount amount);
 
-/* The sum of inconclusive sites. `reasons` has bits 1 << enum vt_growth_rule. */
+/* The sum of inconclusive sites, or of suspects. `reasons` has bits 1 << enum vt_growth_rule. */
 struct vt_inconclusive_sum {
     uint32_t sites;
     unsigned reasons;
@@ -49,5 +49,8 @@ struct vt_inconclusive_sum vt_process_inconclusive(const struct vt_process *proc
 
 /* "2 sites (3.00 MiB) were not judged: too few iterations"; `were`: "were ", "was ", "". Free it. */
 char *vt_inconclusive_text(const struct vt_inconclusive_sum *sum, const char *were);
+
+/* The same for a sum of suspects: "2 suspects (3.00 MiB): too few iterations". Free it. */
+char *vt_suspects_text(const struct vt_inconclusive_sum *sum);
 
 #endif

@@ -12,15 +12,15 @@ bool vt_verdict_fails(const struct vt_process *p, enum vt_verdict verdict,
                       const bool chosen[VT_VERDICTS]) {
     if (verdict > VT_VERDICT_UNFREED)
         return false;
+    if (chosen)
+        return chosen[verdict];
     /* A Python interpreter does not free all objects at exit. */
-    return chosen ? chosen[verdict] : verdict != VT_VERDICT_UNFREED || !p->python;
+    return verdict <= VT_VERDICT_GROWING || (verdict == VT_VERDICT_UNFREED && !p->python);
 }
 
 bool vt_site_may_fail(const struct vt_process *p, const struct vt_site *site,
                       const bool chosen[VT_VERDICTS]) {
     if (site->verdict == VT_VERDICT_UNFREED && vt_site_is_fixtures(site))
-        return false;
-    if (site->verdict == VT_VERDICT_UNFREED && site->bound && !site->bound->too_large && !chosen)
         return false;
     return vt_verdict_fails(p, site->verdict, chosen);
 }

@@ -10,12 +10,17 @@
 #include <string.h>
 #include <strings.h>
 
-const struct vt_leak **vt_process_leaks_by_site(const struct vt_process *p) {
+const struct vt_leak **vt_process_leaks_by_site(const struct vt_process *p, bool suspects) {
     const struct vt_leak **leaks = vt_alloc(p->site_count, sizeof *leaks);
-    for (uint32_t i = 0; i < p->leak_count; i++)
+    for (uint32_t i = 0; i < (suspects ? p->found_count : p->leak_count); i++)
         for (uint32_t j = 0; j < p->leaks[i].site_count; j++)
             leaks[p->leaks[i].sites[j]] = &p->leaks[i];
     return leaks;
+}
+
+bool vt_process_ended_itself(const struct vt_process *p) {
+    bool ran_out = vt_ended_badly(p->ending) && vt_process_oom(p);
+    return !ran_out && (p->ending.how == VT_END_EXITED || p->ending.how == VT_END_EXEC);
 }
 
 bool vt_site_freed_at_exit(const struct vt_process *process, const struct vt_site *site) {
@@ -116,6 +121,7 @@ void vt_process_free(struct vt_process *p) {
     vt_free_texts(p->whys, p->why_count);
     for (uint32_t i = 0; i < p->site_count; i++) {
         free(p->sites[i].growth);
+        free(p->sites[i].suspected);
         free(p->sites[i].freed_at_exit);
         if (p->sites[i].bound)
             free(p->sites[i].bound->growth);
@@ -123,7 +129,7 @@ void vt_process_free(struct vt_process *p) {
         free(p->sites[i].owned.owners);
         free_tested(p->sites[i].tested);
     }
-    for (uint32_t i = 0; i < p->leak_count; i++) {
+    for (uint32_t i = 0; i < p->found_count; i++) {
         free(p->leaks[i].why);
         free(p->leaks[i].advice);
         free((void *)p->leaks[i].sites);
@@ -185,7 +191,7 @@ struct vt_process_figures vt_process_figures(const struct vt_process *p) {
                                    .dropped_events = p->quality.missing,
                                    .leak_count = p->leak_count,
                                    .oom_count = p->oom_count + p->ooms_left_out,
-                                   .leaked_bytes = vt_amount_leaked(p, 0),
+                                   .leaked_bytes = vt_amount_leaked(p),
                                    .peak_bytes = vt_process_peak_bytes(p)};
     for (uint32_t i = 0; i < p->device_count; i++) {
         f.live_bytes += p->devices[i].live_bytes;

@@ -144,7 +144,7 @@ struct vt_site {
     enum vt_verdict verdict : 8; /* one byte each: there may be a million sites */
     enum vt_class class : 8;     /* of driver memory */
     enum vt_reachable reachable : 8;
-    enum vt_growth_rule inconclusive : 8; /* the reason, or VT_RULE_NONE */
+    enum vt_growth_rule inconclusive : 8; /* why it may leak: a suspect's reason; VT_RULE_NONE */
     uint8_t layer;                        /* enum vt_layer */
     uint8_t device; /* ordinal; VT_DEVICE_HOST for host and managed memory; VT_DEVICE_UNKNOWN */
     uint32_t unrecorded_count; /* live blocks whose records were dropped */
@@ -155,7 +155,8 @@ struct vt_site {
     VT_EMBED_SITE_FIGURES;
     /* the call that released context_freed_bytes; NULL: none, or unknown */
     const char *context_freed_by;
-    struct vt_growth *growth; /* NULL: does not grow */
+    struct vt_growth *growth;    /* NULL: does not grow */
+    struct vt_growth *suspected; /* how a suspect rose to the end; NULL: it is none */
     /* how it grew until the program freed all of it; NULL: it did not */
     struct vt_growth *freed_at_exit;
     struct vt_bound *bound;     /* NULL: not all of it is kept by bounded containers */
@@ -173,18 +174,18 @@ struct vt_site {
     struct vt_owned_list owned;
 };
 
-/* Failing sites that grow together or belong to one line of code. A process lists lost and
- * growing ones first, then unfreed ones if those fail; each by size. */
+/* Failing sites, or suspects, that grow together or belong to one line of code. A process lists lost and growing ones
+ * first, then unfreed ones if those fail, then suspects; each by size. */
 struct vt_leak {
-    enum vt_verdict verdict;
-    char *why, *advice;           /* advice: may be NULL */
-    bool advice_of_owner;         /* the leak's owner suggests it; false: names and counts do */
+    enum vt_verdict verdict; /* VT_VERDICT_SUSPECT: its grade is "suspect"; else "leak" */
+    char *why, *advice;      /* advice: may be NULL */
+    bool advice_of_owner; /* the advice follows from the leak's owner, else from names and counts */
     VT_EMBED_SITE_FIGURES;        /* of all its sites together */
     const struct vt_stack *stack; /* of its largest site */
     const uint32_t *sites;        /* indices into vt_process.sites, the largest first */
     uint32_t site_count;
-    struct vt_growth *growth;    /* of all its sites together; NULL: not growing */
-    bool no_cache;               /* its owner (lists) shows that it is no cache */
+    struct vt_growth *growth;    /* of all its sites together; NULL: it does not rise */
+    bool no_cache;               /* its owner shows that it is not a cache: lists */
     struct vt_owned_list owned;  /* of all its sites together */
     struct vt_owner_group *kept; /* the main owners, the largest first; NULL: none, or unknown */
     uint32_t kept_count;
@@ -359,7 +360,7 @@ struct vt_process {
     uint32_t note_count, note_room;
     uint64_t events;
     uint64_t evicted_sites; /* counted under the sites without a stack: "other call sites" */
-    bool bare_end;         /* the tracer missed its exit; its parent recorded the status */
+    bool bare_end;          /* the tracer missed its exit; its parent recorded the status */
     /* the program's own memory that was released with its context, not by a call */
     uint64_t context_freed_bytes;
     /* the note about this memory if it is no failure, an element of `notes`; NULL: none */
@@ -376,8 +377,8 @@ struct vt_process {
     char **whys;           /* the sites' texts, each stored once */
     size_t why_count, why_room;
     uint32_t site_count;
-    struct vt_leak *leaks;
-    uint32_t leak_count;
+    struct vt_leak *leaks; /* `leak_count` leaks, then `suspect_count` suspects */
+    uint32_t leak_count, suspect_count, found_count; /* found: of both */
     struct vt_oom *ooms;
     uint32_t oom_count;
     uint64_t ooms_left_out;   /* beyond the number that the model keeps */
@@ -466,8 +467,17 @@ bool vt_site_may_fail(const struct vt_process *process, const struct vt_site *si
 bool vt_site_fails(const struct vt_process *process, const struct vt_site *site,
                    const bool chosen[VT_VERDICTS]);
 
-/* The leak of each site, or NULL. Free it. */
-const struct vt_leak **vt_process_leaks_by_site(const struct vt_process *process);
+/* Whether it is open that it leaks, and it is no suspect. */
+static inline bool vt_site_is_inconclusive(const struct vt_site *site) {
+    return site->inconclusive && site->verdict != VT_VERDICT_SUSPECT;
+}
+
+/* Whether it freed what it wanted to free: it returned, exited, or replaced itself. A process that was killed, ran out
+ * of memory, still runs, or whose end is not in its log had no chance to. */
+bool vt_process_ended_itself(const struct vt_process *process);
+
+/* The leak of each site, or NULL; with `suspects` also the suspect. Free it. */
+const struct vt_leak **vt_process_leaks_by_site(const struct vt_process *process, bool suspects);
 
 /* Whether the program itself freed all of a site. Always false in Python processes: the interpreter frees everything
  * when it finalizes. */

@@ -74,7 +74,7 @@ fullest(const struct vt_process *p, const struct vt_snapshot *first, const struc
 const struct vt_snapshot *vt_process_snapshot_shown(const struct vt_process *p) {
     const struct vt_snapshot *last = vt_process_snapshot(p), *shown = NULL;
     if (p->leak_count) {
-        VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p);
+        VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p, false);
         shown = fullest(p, last, leaks);
     }
     shown = shown ? shown : fullest(p, last, NULL);

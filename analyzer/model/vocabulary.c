@@ -10,7 +10,8 @@
 
 const char *const vt_verdict_names[VT_VERDICTS] = {
     [VT_VERDICT_LOST] = "lost",       [VT_VERDICT_GROWING] = "growing",
-    [VT_VERDICT_UNFREED] = "unfreed", [VT_VERDICT_CACHE] = "cache",
+    [VT_VERDICT_SUSPECT] = "suspect", [VT_VERDICT_UNFREED] = "unfreed",
+    [VT_VERDICT_HELD] = "held",       [VT_VERDICT_CACHE] = "cache",
     [VT_VERDICT_RUNTIME] = "runtime", [VT_VERDICT_FREED] = "freed",
 };
 

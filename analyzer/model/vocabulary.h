@@ -14,7 +14,9 @@
 enum vt_verdict { /* in the order of a report */
                   VT_VERDICT_LOST,
                   VT_VERDICT_GROWING,
+                  VT_VERDICT_SUSPECT,
                   VT_VERDICT_UNFREED,
+                  VT_VERDICT_HELD,
                   VT_VERDICT_CACHE,
                   VT_VERDICT_RUNTIME,
                   VT_VERDICT_FREED,
@@ -34,7 +36,7 @@ extern const char *const vt_class_names[VT_CLASSES];
 /* Whether the exit scan found pointers to all live memory of a site. */
 enum vt_reachable { VT_REACHABLE_NO, VT_REACHABLE_YES, VT_NOT_SEARCHED, VT_REACHABLE_UNKNOWN };
 
-/* The rule by which a site is growing or, in a Python process, inconclusive. */
+/* The growth rule by which a site grows, is a suspect or is inconclusive. */
 enum vt_growth_rule {
     VT_RULE_NONE,
 #define VT_GROWTH_RULE(NAME, stage, applies, test, sentence, in_short) VT_RULE_##NAME,

@@ -241,10 +241,17 @@ static void make_leak_bound(struct vt_key_writer *w, const char *key, const void
     vt_keys_object(w, key, vt_bound_keys, vt_leak_bound(w->process, of, &bound) ? &bound : NULL, 0);
 }
 
+static void make_grade(struct vt_key_writer *w, const char *key, const void *of) {
+    vt_json_string(w->json, key,
+                   ((const struct vt_leak *)of)->verdict == VT_VERDICT_SUSPECT ? "suspect"
+                                                                               : "leak");
+}
+
 /* clang-format off */
 #define OF struct vt_leak
 const struct vt_key vt_leak_keys[] = {
     VT_WORD_KEY("verdict", verdict, vt_verdict_names, VT_VERDICTS, NULL, "the worst of its sites"),
+    VT_MADE_KEY("grade", make_grade, "{\"enum\": [\"leak\", \"suspect\"]}", "suspect: it rose to the end, and it is open whether it would go on"),
     VT_TEXT_KEY("why", why, "text_or_null", "the evidence, in a sentence"),
     VT_MADE_KEY("fingerprint", make_fingerprint, "text", "the key of its largest call stack, which stays the same from build to build: vramtraceStack/v1 in SARIF"),
     VT_MADE_KEY("known", make_null, "{\"enum\": [\"new\", \"known\", \"larger\", null]}", "null: only the gate compares with a baseline or earlier runs"),
@@ -303,7 +310,7 @@ static void make_class(struct vt_key_writer *w, const char *key, const void *of)
 }
 
 static void make_unjudged(struct vt_key_writer *w, const char *key, const void *of) {
-    vt_json_boolean(w->json, key, ((const struct vt_site *)of)->inconclusive != VT_RULE_NONE);
+    vt_json_boolean(w->json, key, vt_site_is_inconclusive(of));
 }
 
 static void make_at(struct vt_key_writer *w, const char *key, const void *of) {

@@ -115,7 +115,7 @@ const struct vt_key vt_process_keys[] = {
     VT_OBJECT_KEY("pinned_host", pinned, vt_apart_keys, "pinned host memory"),
     VT_OBJECT_KEY("managed", managed, vt_apart_keys, "managed memory"),
     VT_MADE_KEY("unjudged", make_inconclusive, "unjudged", "what may leak, but is not judged; why says the reason"),
-    VT_LIST_KEY("leaks", leaks, leak_count, vt_leak_keys, "call sites that fail, those of one leak together: lost and growing first, each by size"),
+    VT_LIST_KEY("leaks", leaks, found_count, vt_leak_keys, "call sites that fail, those of one leak together: lost and growing first, then unfreed ones, then suspects, each by size"),
     VT_MADE_LIST_KEY("sites", make_sites, vt_site_keys, "call sites: the largest at the end first"),
     VT_MADE_LIST_KEY("ooms", make_ooms, vt_oom_more_keys, "requests that failed for lack of memory"),
     VT_MADE_KEY("ooms_left_out", make_ooms_left_out, "count", "requests that failed and are not listed"),

@@ -41,7 +41,7 @@ static void fill_lines(struct vt_watch_process *w) {
     struct vt_subject t = {.process = p, .options = &options};
     struct vt_rows rows;
     uint64_t whole = 0;
-    VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p);
+    VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p, false);
     for (uint32_t i = 0; i < p->device_count; i++)
         whole += p->devices[i].live_bytes;
     vt_rows_make(&rows, &t, VT_ROWS_HELD, 0);

@@ -18,7 +18,7 @@ const vt = {
 
 /* Purposes of memory, and the verdicts of a line, the worst first, as in the data. */
 vt.roles = ["parameters", "gradients", "optimizer", "activations", "buffers", "batch", "other"];
-vt.verdicts = ["lost", "growing", "unfreed", "cache", "runtime", "freed", "unknown"];
+vt.verdicts = ["lost", "growing", "suspect", "unfreed", "held", "cache", "runtime", "freed", "unknown"];
 
 /* Registers a part of the page:
  *     id, title      of its section or tab

@@ -20,7 +20,7 @@ static void write_head(struct vt_html *h) {
     vt_json_boolean(j, "brief", !h->bounds.sites);
     /* of all leaks; html_words.c has the sentences about each */
     vt_json_number(j, "leak_count", p->leak_count);
-    vt_json_number(j, "leaked_bytes", vt_amount_leaked(p, 0));
+    vt_json_number(j, "leaked_bytes", vt_amount_leaked(p));
     const struct vt_snapshot *shown = vt_process_snapshot_shown(p);
     vt_json_number(j, "snapshot_shown", shown ? (uint64_t)(shown - p->snapshots) : VT_UNKNOWN);
 }

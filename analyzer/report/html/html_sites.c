@@ -170,7 +170,7 @@ static void write_left_out(struct vt_html *h, const struct vt_leak **leaks) {
 
 void vt_html_sites(struct vt_html *h) {
     const struct vt_process *p = h->process;
-    VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p);
+    VT_SCOPED const struct vt_leak **leaks = vt_process_leaks_by_site(p, false);
     write_lines(h);
     for (uint32_t i = 0; vt_json_items(h->json, "site_leaks", i, p->site_count); i++)
         if (h->page_site[i] != VT_NO_SITE)

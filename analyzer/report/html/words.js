@@ -6,8 +6,8 @@
 "use strict";
 
 (function () {
-    /* The sentences have letters of verdicts; these are their colours. */
-    const colours = { L: "leak", X: "v-lost", U: "v-unfreed", "#": "line-0", c: "idle", r: "runtime", u: "untracked", o: "host" };
+    /* Where the sentences come from has verdicts' letters; these are their colours. */
+    const colours = { L: "leak", X: "v-lost", S: "v-suspect", U: "v-unfreed", "#": "line-0", c: "idle", r: "runtime", u: "untracked", o: "host" };
 
     function siteButton(index, text) {
         const id = vt.page.sites[index].site.slice(0, vt.data.id_digits);

@@ -312,7 +312,7 @@ static void only_takes(void **state) {
         for (int j = 0; j < 300 && given_up; j++)
             give(&s, taken[j]);
         const struct vt_process *p = finish(&s, &model);
-        if (growth_of(p, 1) || p->sites[0].inconclusive != VT_RULE_LIKE_A_LOAD)
+        if (growth_of(p, 1) || p->sites[0].inconclusive != VT_RULE_TO_THE_END)
             fail_msg("%s, %g ms apart: not so", mixed ? "mixed" : "alike", apart_ms);
         vt_build_free(&model);
     }

@@ -163,7 +163,7 @@ static void nothing_is_live(void **state) {
     const struct vt_process *p = finish();
     assert_null(vt_process_snapshot(p));
     assert_ptr_equal(vt_process_snapshot_shown(p), &p->snapshots[0]);
-    assert_report("text", VT_BY_OWNER, "OWNERS   of 1.00 MiB in 64 blocks, at ");
+    assert_report("text", VT_BY_OWNER, "OWNERS   1.00 MiB in 64 blocks at ");
     assert_report("text", VT_BY_OWNER, "; all was freed later\n");
     assert_report("text", VT_BY_OWNER, "  1.00 MiB      64  first (list) in main(), train.py:12\n");
     end();

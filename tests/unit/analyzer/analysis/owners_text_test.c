@@ -74,7 +74,7 @@ static void text(void **state) {
                  "                 the end\n");
     free(shown);
     shown = report(VT_BY_OWNER, NULL);
-    assert_lines(shown, "OWNERS   of 6.87 MiB in 603 blocks, when the program's code ended\n"
+    assert_lines(shown, "OWNERS   6.87 MiB in 603 blocks when the program's code ended\n"
                         "      held  blocks  kept by\n"
                         "  4.69 MiB     300  history (list) in __main__, train.py\n"
                         "  1.17 MiB     300  total_loss (torch.Tensor) in main(), train.py:12:\n"

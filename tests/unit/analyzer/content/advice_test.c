@@ -53,7 +53,8 @@ static void assert_thrown(uint64_t behind, const char *expected) {
                            .sites = (uint32_t[]){0},
                            .site_count = 1,
                            .live_count = 25};
-    struct vt_process p = {.sites = sites, .site_count = 2, .leaks = &leak, .leak_count = 1};
+    struct vt_process p = {
+        .sites = sites, .site_count = 2, .leaks = &leak, .leak_count = 1, .found_count = 1};
     vt_advice_add(&p);
     assert_string_equal(leak.advice, expected);
     free(leak.advice);

@@ -169,7 +169,7 @@ static void freed_at_exit(struct made *m, uint64_t size, uint64_t blocks) {
                              .sites = &numbers[m->process.site_count - 1],
                              .site_count = 1};
     m->process.leaks = leak;
-    m->process.leak_count = 1;
+    m->process.leak_count = m->process.found_count = 1;
 }
 
 /* A leak that was fixed, whose memory is freed at exit in both runs, comes first, with what the gate

@@ -32,6 +32,7 @@ static void add_process(struct vt_job *f, uint64_t id, uint64_t events) {
                                      .log = "logs/\"odd\"\n\x01.vtl",
                                      .run_id = "ab",
                                      .command = "python \xff \xe2\x82\xac <x>",
+                                     .program = "python",
                                      .host = vt_job_add_host(f, host, "boot"),
                                      .rank = id == 9 ? -1 : (int)id,
                                      .pid = (uint32_t)id + 100,
@@ -207,7 +208,8 @@ static void refuse(const char *text, size_t length, const char *words) {
 #define PROCESS                                                                                    \
     "{\"row\":\"process\",\"process\":\"0000000000000005\",\"started_at_ns\":1,"                   \
     "\"log_started_ns\":1,\"log_monotonic_ns\":1,\"pid\":1,\"ppid\":1,\"log\":\"l\",\"command\":"  \
-    "\"c\",\"restart\":0,\"launcher_restart\":0,\"duration_ns\":1,\"exit_kind\":\"exited\","       \
+    "\"c\",\"program\":\"c\",\"restart\":0,\"launcher_restart\":0,\"duration_ns\":1,\"exit_"       \
+    "kind\":\"exited\","                                                                           \
     "\"complete\":true,\"simulated\":false,\"python\":false,\"none_at_end\":false,"                \
     "\"live_bytes\":0,\"peak_bytes\":0,\"events\":900,"                                            \
     "\"dropped_events\":0,\"leak_count\":0,\"oom_count\":0,"                                       \

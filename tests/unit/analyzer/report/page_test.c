@@ -155,7 +155,7 @@ static void holders_by_line(void **state) {
     char *text = write_text((struct vt_format_options){.width = 80});
     const char *held = strstr(text, "\n  held by   ");
     assert_non_null(held);
-    assert_non_null(strstr(text, "\n  6.00 MiB   60 %  train.py:9 in main "));
+    assert_non_null(strstr(text, "\n  6.00 MiB  2 of 2  train.py:9 in main "));
     assert_memory_equal(held, "\n  held by   6.00 MiB  train.py:9 in main ", 42);
     assert_non_null(strstr(held, "\n                      +1 more call site\n"
                                  "            4.00 MiB  train.py:30 in main "));

@@ -105,7 +105,7 @@ static struct vt_site *add(struct made *m, enum vt_verdict verdict, uint64_t liv
     m->device.peak_bytes += held * MIB;
     if (verdict == VT_VERDICT_GROWING || verdict == VT_VERDICT_LOST) {
         m->in_leak[m->leak.site_count++] = i;
-        m->process.leak_count = 1;
+        m->process.leak_count = m->process.found_count = 1;
         m->leak.verdict = verdict;
         m->leak.live_bytes += live * MIB;
         m->leak.live_count += live;
