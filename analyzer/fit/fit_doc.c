@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vramtrace fit as a document: the check, the need, the cards that suffice, and the unknowns.
+ * vramtrace fit as a document: the proof, the need, the cards on which that fits, and the unknowns.
  */
 #include "fit.h"
 
@@ -27,7 +27,7 @@ static void add_scales(const struct vt_fit *fit, struct vt_doc *doc) {
                      vt_formatted("%s: %s", s->text,
                                   isnan(fit->deviation) ? "not scaled, since events are missing"
                                   : s->sites            ? sites
-                                  : s->found            ? "none: narrower scales apply"
+                                  : s->found            ? "none: more specific ones decide"
                                   : !strcmp(s->name, "batch")
                                       ? "none: inputs count as activations here"
                                       : "none: no call site has this role"));
@@ -44,7 +44,7 @@ static void add_head(const struct vt_fit *fit, struct vt_doc *doc) {
                      d->ordinal, d->name ? d->name : "",
                      d->total_bytes == VT_UNKNOWN ? "size unknown" : VT_BYTES(d->total_bytes)));
     if (fit->processes > 1)
-        vt_doc_line(doc, "the neediest of %u processes", fit->processes);
+        vt_doc_line(doc, "of %u processes the one that needs most", fit->processes);
     if (fit->sharers > 1)
         add_sentence(
             doc, "", 0,
@@ -55,8 +55,8 @@ static void add_head(const struct vt_fit *fit, struct vt_doc *doc) {
                          VT_BYTES(fit->shared_bytes)));
     if (fit->caught)
         add_sentence(doc, "", 0,
-                     vt_formatted("it was refused memory at %s%s but went on: on another card it "
-                                  "may act differently",
+                     vt_formatted("it was refused memory at %s%s, and went on: on another card it "
+                                  "may take another way",
                                   VT_DURATION(fit->caught_at),
                                   fit->caught > 1 ? " and later" : ""));
     if (!isnan(fit->deviation))
@@ -78,7 +78,7 @@ static void add_needs(const struct vt_fit *fit, struct vt_doc *doc) {
                  {fit->rounding_bytes, "to fill pages of 2 MiB (an estimate)"},
                  {vt_known(fit->driver_bytes), "context"}};
     struct vt_string text = {0};
-    bool idle = false; /* fits only if other processes leave part of their memory unused */
+    bool idle = false; /* fits only because other processes did not use all their memory */
     for (uint32_t i = 0; i < fit->row_count; i++)
         idle |=
             fit->sure && fit->rows[i].fits && fit->rows[i].memory.usable_bytes < fit->needs_bytes;
@@ -119,7 +119,7 @@ static char *conf_text(const struct vt_fit_row *row) {
 
 enum { CONF_COLUMN = 24 };
 
-/* The settings of a row; long ones go on a line of their own above it. */
+/* The settings of a row; wide ones go above it. */
 static const char *add_conf(const struct vt_fit_row *row, struct vt_doc *doc) {
     char *conf = vt_doc_keep(doc, conf_text(row));
     if (strlen(conf) <= CONF_COLUMN)
@@ -128,7 +128,7 @@ static const char *add_conf(const struct vt_fit_row *row, struct vt_doc *doc) {
     return "";
 }
 
-/* `most`: the recorded settings' need on the card; 0: it has no such row. */
+/* `most`: the need of the recorded settings there; 0: not a row. */
 static void add_row(const struct vt_fit *fit, const struct vt_fit_row *row, uint64_t most,
                     struct vt_doc *doc) {
     bool bounded = row->memory.usable_bytes != VT_UNKNOWN;
@@ -156,7 +156,7 @@ static bool same_memory(const struct vt_fit_memory *a, const struct vt_fit_memor
     return a->bytes == b->bytes && a->here == b->here;
 }
 
-/* Adds the rows of one memory size. Returns their number. */
+/* The rows of one memory. Returns their number. */
 static uint32_t add_memory(const struct vt_fit *fit, uint32_t first, struct vt_doc *doc) {
     const struct vt_fit_row *rows = &fit->rows[first];
     const struct vt_fit_memory *m = &rows->memory;
@@ -182,7 +182,7 @@ static uint32_t add_memory(const struct vt_fit *fit, uint32_t first, struct vt_d
     return count;
 }
 
-/* Adds the usual card next below the smallest one that fits, and how the run fails on it. */
+/* Common cards: the smallest that fits is named above, the next smaller one here. */
 static void add_smaller(const struct vt_fit *fit, struct vt_doc *doc) {
     const struct vt_fit_row *fails = NULL;
     for (uint32_t i = 0; i < fit->row_count; i++)
@@ -208,7 +208,7 @@ static void add_smallest(const struct vt_fit *fit, struct vt_doc *doc) {
     add_sentence(
         doc, "", 0,
         vt_formatted("%s: %s%s%s%s%s%s%s", fit->ended_early ? "usual card" : "smallest usual card",
-                     at_least ? "at least " : "", least ? least->memory.card->name : "none listed",
+                     at_least ? "at least " : "", least ? least->memory.card->name : "none of them",
                      conf ? ", with " : "", conf ? conf : "",
                      idle ? ", without the idle cache" : "",
                      at_least ? "; the run ended early and may need more" : "",
@@ -230,15 +230,15 @@ void vt_fit_document(const struct vt_fit *fit, struct vt_doc *doc) {
     if (usual)
         add_smaller(fit, doc);
     vt_doc_line(doc, "%s", "");
-    add_sentence(doc, "not known:", 11,
-                 vt_formatted("%s%s%s%s%s", fit->ended_early ? "the rest of the run; " : "",
-                              fit->process->simulated
-                                  ? "as kernels did not run: library workspaces, the context, "
-                                    "data-dependent sizes"
-                                  : "other inputs' sizes; other cards' library workspaces",
-                              fit->process->simulated || fit->driver_bytes != VT_UNKNOWN
-                                  ? ""
-                                  : "; the context's size",
-                              others ? "; other processes' use of this card: was " : "",
-                              others ? VT_BYTES(others) : ""));
+    add_sentence(
+        doc, "not known:", 11,
+        vt_formatted(
+            "%s%s%s%s%s", fit->ended_early ? "what would have come after that; " : "",
+            fit->process->simulated ? "as kernels did not run: sizes that depend on data, library "
+                                      "workspaces, the context"
+                                    : "other inputs' sizes; other cards' library workspaces",
+            fit->process->simulated || fit->driver_bytes != VT_UNKNOWN ? ""
+                                                                       : "; the context's size",
+            others ? "; what other processes take of this card: once " : "",
+            others ? VT_BYTES(others) : ""));
 }
