@@ -62,7 +62,7 @@ static bool launches_between(const struct search *s, const struct rise *rises, u
                SPARE_LAUNCHES + TAIL_SHARE * (double)(last - first);
 }
 
-/* Whether graphs were launched after the rise: what was loaded is used. */
+/* Whether graphs were launched after the rise: the loaded data is used. */
 static bool launches_after(const struct search *s, const struct rise *rises, uint32_t count) {
     const struct vt_bucket *buckets = s->history->buckets;
     return s->history->launches >= buckets[rises[count - 1].bucket].launches + LOADED_USE;

@@ -6,7 +6,7 @@
  * Fragmentation is the cause only if the request would have succeeded with the same live memory laid out without
  * holes, by the rules of the allocator (replay/packing.c). Even then a leak larger than the holes is the cause: without
  * it the request would have fit, and with it memory soon runs out again. So is an exception being handled whose
- * traceback holds what was asked for. The driver maps scattered pages to one range of
+ * traceback holds as much as the request. The driver maps scattered pages to one range of
  * addresses: if it refuses memory that it reports as free, that is not fragmentation.
  */
 #include "steps.h"

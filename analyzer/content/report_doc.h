@@ -44,7 +44,7 @@ void vt_report_add_head(const struct vt_subject *t, struct vt_doc *doc);
 
 /* --- report_held.c --- */
 
-/* What was held when the program's own code ended, or its log ends: HELD, or NOTHING HELD. */
+/* The memory held when the program's own code ended, or its log ends: HELD, or NOTHING HELD. */
 void vt_report_add_held(const struct vt_subject *t, struct vt_doc *doc);
 
 /* Whether it lists the lines that held memory at the end. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was held when the program's own code ended, when it was killed, or where its log ends. It stands on the first
+ * The memory held when the program's own code ended, when it was killed, or where its log ends. It stands on the first
  * screen whenever anything was held: by owner, as far as a snapshot of that moment knows, else by line.
  */
 #include "report_doc.h"

@@ -322,7 +322,7 @@ static void say_lines(const struct vt_subject *t, const struct vt_leak *leak, st
     }
 }
 
-/* Adds what is not shown in full: of `left` leaks or suspects their lines, with their sums. `shown`: --top shows them. */
+/* Adds the lines of `left` leaks or suspects that are not shown in full, with their sums. `shown`: --top shows them. */
 static void add_rest(const struct vt_subject *t, struct vt_doc *doc, const char *what,
                      const struct vt_leak *leaks, uint32_t left, uint32_t shown) {
     uint64_t sum = 0;

@@ -472,8 +472,8 @@ static inline bool vt_site_is_inconclusive(const struct vt_site *site) {
     return site->inconclusive && site->verdict != VT_VERDICT_SUSPECT;
 }
 
-/* Whether it freed what it wanted to free: it returned, exited, or replaced itself. A process that was killed, ran out
- * of memory, still runs, or whose end is not in its log had no chance to. */
+/* Whether the process could free its memory: it returned, exited, or replaced itself. It could not if it was killed, ran
+ * out of memory, still runs, or has no recorded end. */
 bool vt_process_ended_itself(const struct vt_process *process);
 
 /* The leak of each site, or NULL; with `suspects` also the suspect. Free it. */
