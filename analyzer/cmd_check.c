@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reports an unreadable file that has the name of a log, as the search for logs would ignore it silently. */
+/* Reports an unreadable file named like a log, which the search for logs would silently ignore. */
 static int check_folder(const char *folder) {
     DIR *dir = opendir(folder);
     int status = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes every vt_growth: from a rule's findings, a site's share of a line's growth, the sum of a leak's sites, a test
- * that failed under pytest. Its figures are how much per iteration, since which iteration, and when the device is full.
- * If the program marked no iterations, the allocations of one regular site (the period site) count as iterations.
+ * Makes every vt_growth: from a rule's findings, a site's share of its source line's growth, a leak's sites together,
+ * or a failed pytest test. Its figures: bytes per iteration, first growing iteration, and time to a full device. If the
+ * program marked no iterations, the allocations of one regular site (the period site) count as iterations.
  */
 #include "growth_search.h"
 
@@ -11,8 +11,8 @@
 
 /* --- the run's rhythm --- */
 
-/* Whether a cache or a CUDA library decides when a site allocates: segments, recycled buffers. Their rhythm is not the
- * program's. */
+/* Whether a cache or a CUDA library decides when a site allocates (such as segments or recycled buffers). Their rhythm
+ * is not the program's. */
 static bool is_others(const struct search *s, uint32_t site) {
     const struct vt_site *of =
         s->index[site] == VT_NO_SITE ? NULL : &s->process->sites[s->index[site]];
@@ -33,7 +33,7 @@ static uint64_t allocs_before(const struct search *s, uint32_t site, uint32_t bu
     return low ? h->samples[low - 1].allocs : 0;
 }
 
-/* How often the period site allocated before a bucket; without one, the sites that grow. */
+/* How often the period site (if none: the growing sites) allocated before a bucket. */
 static uint64_t periods_before(const struct search *s, const struct found *found,
                                uint32_t period_site, uint32_t bucket) {
     uint64_t sum = 0;
@@ -55,8 +55,8 @@ static int compare_candidates(const void *a, const void *b) {
     return VT_ORDER({x->count, y->count}, {x->site, y->site});
 }
 
-/* The sites that allocate evenly during the whole growth, sorted by how often. Free them. With a thread, only its sites:
- * the interleaving with others differs from run to run. */
+/* The sites that allocate evenly during the whole growth, sorted by their allocations in it. Free them. Given a thread,
+ * only its sites: interleaving with others varies between runs. */
 static struct candidate *find_even(const struct search *s, uint32_t first_bucket, uint32_t thread,
                                    uint32_t *count) {
     size_t site_count = s->replay->site_count;
@@ -104,9 +104,9 @@ static uint64_t allocs_of(const struct search *s, uint32_t site) {
     return s->replay->sites[site].alloc_count;
 }
 
-/* Finds the site whose allocations count as iterations: most other sites allocate as often (which counts twice) or up
- * to eight times as often; among equals the more frequent; within one tempo the site with the most allocations in the
- * whole run. VT_NO_SITE: none. */
+/* Finds the site whose allocations count as iterations. Sites vote: those that allocate as often (2 votes) or 2 to 8
+ * times as often (1). At equal votes, the more frequent wins; at equal counts, the one with the most allocations in the
+ * run. VT_NO_SITE: none. */
 static uint32_t find_period_site(const struct search *s, uint32_t first_bucket, uint32_t thread) {
     struct tempo {
         uint64_t count; /* of its most frequent site */
@@ -144,7 +144,8 @@ static uint32_t find_period_site(const struct search *s, uint32_t first_bucket, 
 
 /* --- the figures --- */
 
-/* How many phases of a name are in each phase like `outer`; 0: the number varies, or there is only one. */
+/* How many phases called `name` are in each phase named as `outer`; 0: the number varies, or only one phase is named
+ * so. */
 static uint64_t phases_in(const struct vt_process *p, const struct vt_phase *outer,
                           const char *name) {
     uint64_t inside = 0, in_each = 0, outers = 0, end = 0;
@@ -183,7 +184,8 @@ static void find_outer_phase(const struct vt_process *p, struct vt_growth *g) {
     }
 }
 
-/* The same by rhythm: the most regular site, other than the growing one, that allocates once in several iterations. */
+/* Without marked iterations: takes the rarest regular site (not the growing one) that allocates once in several
+ * iterations. */
 static void find_outer_period(const struct search *s, const struct found *found,
                               uint32_t period_site, struct vt_growth *g) {
     for (uint32_t i = 0; i < s->replay->site_count && i < s->history->site_room; i++) {
@@ -250,8 +252,8 @@ static double iterations_before(const struct search *s, const struct found *foun
 }
 
 /* Bytes per iteration, from the first to the last rise: the time after the last does not count. With bursts, from the
- * begin of the first to the begin of the last, as each burst includes the pause after it. `all`: the bytes of all rises.
- * 0: there is one rise. */
+ * start of the first to that of the last: each includes the pause after it. `all`: the bytes of all rises. 0: there is
+ * one rise. */
 static double pace_of(const struct search *s, const struct found *found, uint32_t period_site,
                       uint64_t all) {
     const struct rise *rises = s->rises + found->first_rise;
@@ -351,7 +353,7 @@ struct vt_growth *vt_growth_part(const struct vt_growth *line, const struct rise
     }
     double share = (double)g->bytes / (double)line->bytes;
     g->pace = line->pace * share;
-    if (line->full_in_iterations != VT_UNKNOWN) /* alone it would take longer */
+    if (line->full_in_iterations != VT_UNKNOWN) /* one site alone fills it later */
         g->full_in_iterations = (uint64_t)((double)line->full_in_iterations / share);
     if (line->full_in != VT_UNKNOWN)
         g->full_in = vt_analysis_ahead((double)line->full_in / share);
@@ -372,7 +374,7 @@ struct vt_growth *vt_growth_sum(struct vt_growth *sum, const struct vt_growth *g
         return copy(g);
     bool same_rounds = vt_same_text(sum->per, g->per) && sum->iterations == g->iterations;
     double pace = g->pace;
-    if (!same_rounds && sum->bytes) /* found on another clock, but rises in step */
+    if (!same_rounds && sum->bytes) /* in step, but measured by another clock */
         pace = sum->pace * (double)g->bytes / (double)sum->bytes;
     double before = sum->pace;
     double ns = sum->full_in_iterations && sum->full_in_iterations != VT_UNKNOWN
@@ -402,7 +404,7 @@ struct vt_growth *vt_growth_sum(struct vt_growth *sum, const struct vt_growth *g
     return sum;
 }
 
-/* Its level rose with each round and fell with none. By Mann-Kendall one order of n levels in n! does. */
+/* The site's level rose in every round. By chance (Mann-Kendall), one of the n! orders of n levels does. */
 struct vt_growth *vt_growth_of_test(const struct vt_tested *t, const struct vt_site *site) {
     double chance = 1;
     for (uint32_t i = 2; i <= t->rounds && chance > 1e-9; i++)

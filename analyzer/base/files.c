@@ -151,7 +151,7 @@ const char *vt_file_variable(const char *environment, size_t length, const char 
 
 /* --- pipes opened by the shell --- */
 
-#define PIPE_MOST    (64u << 20) /* bytes; a list is some KiB */
+#define PIPE_MOST    (64u << 20) /* bytes; most inputs are some KiB */
 #define PIPE_WAIT_MS 30000       /* without a byte */
 
 int vt_file_descriptor(const char *path) {

@@ -2,11 +2,10 @@
 /*
  * Public header of diff/: compares two runs site by site. Which sites appeared, disappeared, grew or shrank?
  *
- * Invariants: normal differences between two runs of the same program are not changes. Sites are matched by their call
- * stacks (stack_key.h), and the lines of one function in order, so a moved line or a new build makes no difference. The
- * remaining sites are matched by similarity, which finds a site again after a function was renamed or a caller was
- * added. A run is the sum of its processes. Uses base, model and, to define a leak, gate; sets of runs (runs.h) also
- * use logfile.
+ * Invariants: normal differences between two runs of the same program are not changes. Sites are matched by call stack
+ * (stack_key.h), and a function's lines by their order, so moved lines or a new build do not matter. The remaining
+ * sites are matched by similarity, which finds a site again after a function was renamed or a caller was added. A run
+ * is the sum of its processes. Uses base, model, and gate (to define a leak); runs.h also uses logfile.
  *
  * Memory is compared at the end of the runs. But an interpreter frees most memory just before its end. So leaks are
  * compared by the bytes that fail the gate, and other sites of a Python process by the bytes held at its last
@@ -55,13 +54,12 @@ struct vt_diff_total {
     bool gaps; /* a log is cut off or damaged, so absence proves nothing */
 };
 
-/* An owner's memory in the two runs. Its names can differ: memory of the same site with the same role is the same
- * owner's. */
+/* An owner's memory in the two runs. Its names can differ: the same site and role make it the same owner. */
 struct vt_diff_owner {
     const struct vt_process *process[2];    /* of `owner` */
     const struct vt_memory_owner *owner[2]; /* before, after; NULL: not found */
     uint64_t bytes[2], count[2];
-    bool comparable; /* false: the run without the owner may lack only its record */
+    bool comparable; /* false: in the run without the owner, it may merely be unrecorded */
     /* one run's snapshot did not find the owner, but its site holds about as much in both runs */
     bool unseen;
 };

@@ -149,7 +149,7 @@ const struct vt_option vt_check_options[] = {
     {"fail-on", " lost|growing|unfreed[,...]",
      "verdicts that fail (default: lost,growing, and unfreed in processes without Python)",
      parse_fail_on, .at = 0},
-    {"strict", NULL, "--fail-on lost,growing,unfreed", parse_strict, .at = 0},
+    {"strict", NULL, "--fail-on lost,growing,suspect,unfreed", parse_strict, .at = 0},
     {"max-leaked", " SIZE", "pass while all failing sites together hold at most this (0)",
      parse_size, AT(gate.max_leaked), .check = check_size},
     {"max-peak", " SIZE", "fail when a process uses more than this of a GPU", parse_size,

@@ -4,8 +4,7 @@
  *
  * Inside a chunk the order is nearly right: a free has the time before its call but is written after it, so an
  * allocation can come in between. So each chunk is sorted when it is read, and a heap merges the chunks. A chunk is in
- * memory only from its first event to its last, so the chunks in memory are never more than the threads that wrote at
- * the same time.
+ * memory only from its first event to its last, so no more chunks are in memory than threads wrote at the same time.
  */
 #include "merge.h"
 
@@ -16,7 +15,7 @@
 
 enum {
     RUN_THREADS = 8,
-    /* the most events in a chunk: a short free is the shortest */
+    /* max events in a chunk: none is shorter than 8 bytes (a short free) */
     RUN_EVENTS = (VT_CHUNK_BYTES - sizeof(struct vt_chunk_header)) / 8,
 };
 
@@ -27,7 +26,7 @@ struct run {
     uint32_t count, at;
     uint8_t *by; /* with several threads: index in `tid` of each event's writer */
     uint32_t tid
-        [RUN_THREADS]; /* writers, each from its event in `from` on; further threads count as the last */
+        [RUN_THREADS]; /* writers; each begins at its event `from`; further ones count as the last */
     uint32_t from[RUN_THREADS];
     uint32_t thread_count;
     struct run *next_free;
@@ -256,7 +255,7 @@ static void load(struct vt_merge *merge) {
     note_writers(run);
     if (chunk->after)
         leave_out_given(run, chunk->after);
-    /* a chunk may have been recycled since the pass, with other events */
+    /* a chunk may have been recycled, with other events, since `sorted` was determined */
     if (!chunk->sorted || merge->log->running || merge->log->summary)
         sort_run(run);
     if (run->count) {
@@ -279,7 +278,7 @@ static int compare_waiting(const void *a, const void *b) {
     return VT_ORDER({x->first_ticks, y->first_ticks}, {x->index, y->index});
 }
 
-/* Adds the chunks read since the last call to the waiting ones. */
+/* Queues the chunks that were read since the last call. */
 static void add_chunks(struct vt_merge *merge) {
     const struct vt_log *log = merge->log;
     size_t left = merge->waiting_count - merge->waiting_at, count = 0;
@@ -350,7 +349,7 @@ bool vt_merge_next(struct vt_merge *merge, struct vt_batch *batch) {
     struct run *run = merge->heap[0];
     if (key_of(run) > merge->last_key)
         return false;
-    /* the batch ends at the next run's event, the next chunk's, or the end */
+    /* the batch ends at another run's next event, the next chunk's first, or last_key */
     uint64_t limit = merge->last_key;
     for (size_t i = 1; i < 3 && i < merge->heap_count; i++)
         if (key_of(merge->heap[i]) < limit)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the objects that rows describe as JSON (see keys.h).
+ * Writes, as JSON, the objects that rows describe (see keys.h).
  */
 #include "keys.h"
 

@@ -26,15 +26,15 @@ int vt_locks_vfork_failed(int result) {
 
 static uint32_t lost; /* atomic: locks that this process must avoid */
 
-/* The number of threads between vt_locks_enter and vt_locks_leave, plus FORK times the number of forking threads. Each
- * side waits for the other for at most PATIENCE checks, some milliseconds, because a thread may hold a resource that
- * the other one needs. */
+/* The number of threads between vt_locks_enter and vt_locks_leave, plus FORK times the number of forking threads. A
+ * fork waits for the threads inside, and entering threads for the fork: at most PATIENCE checks (some ms), as one may
+ * hold what the other needs. */
 static uint32_t inside; /* atomic */
 enum { FORK = 1 << 16, PATIENCE = 10000 };
 static __thread uint32_t mine;  /* per thread: depth of its vt_locks_enter calls */
 static __thread uint32_t forks; /* ... and its forks in progress */
 
-static const char *single_threaded;        /* the C library's; NULL: it has no such flag */
+static const char *single_threaded;        /* the C library's flag; NULL: none */
 static const pthread_mutex_t *loader_list; /* the lock of dl_iterate_phdr; NULL: not found */
 
 void vt_locks_enter(void) {
@@ -68,8 +68,8 @@ void vt_locks_fork_in_parent(void) {
     vt_add(&inside, -(uint32_t)FORK);
 }
 
-/* Whether the lock's owner does not exist in this process. Just after fork there is no other thread; later, a thread
- * takes the lock a moment before it writes its id. */
+/* Whether the lock's owner does not exist in this process. Just after fork no other thread exists; later, the id may
+ * lag the lock, so we wait. */
 static bool is_taken_for_ever(const pthread_mutex_t *lock, uint32_t pid, bool whole) {
     for (unsigned n = 0; !whole && n < PATIENCE && vt_see(&lock->__data.__lock); n++) {
         int owner = vt_get(&lock->__data.__owner);
@@ -89,7 +89,7 @@ void vt_locks_fork_in_child(bool whole) {
         now |= VT_LOST_LOADER;
     if (loader_list ? is_taken_for_ever(loader_list, pid, whole) : now & VT_LOST_INSIDE)
         now |= VT_LOST_LIST;
-    if (vt_locks_vforks) { /* forked by a vfork child, whose seccomp filter it inherits */
+    if (vt_locks_vforks) { /* this child of a vfork child inherits its seccomp filter */
         bool is_free = vt_sys_is_free();
         vt_locks_vforks = 0;
         if (!is_free)
@@ -115,7 +115,7 @@ void vt_locks_check(void) {
 
 bool vt_locks_lost(uint32_t which) {
     if (!vt_get(vt_see(
-            /* A vfork child has its parent's state, and so has a snapshot's child in the program's memory. */
+            /* A vfork child shares its parent's state; so does a snapshot's child that shares memory. */
             &vt_process_settled)))
         vt_locks_check();
     return vt_locks_lost_as_known(which);

@@ -3,11 +3,11 @@
  * NVTX's memory extension: a pool reports which heap it manages and which regions of the heap it hands out. Regions
  * inside device memory become blocks of the framework layer.
  *
- * Each NVTX extension asks the injected library for one more function. We have taken the other tool's place, so we pass
- * every extension on to it. We also fill the memory extension's slots.
+ * Each NVTX extension asks the injected library for one more function. If we replaced another tool, we pass each
+ * extension on to it. We also fill the memory extension's slots.
  *
- * A region is recorded if its heap lies in a driver allocation, whose device is also the heap's. Heaps in host memory
- * and regions without a heap are ignored.
+ * A region is recorded if its heap lies in a driver allocation; the heap is on the allocation's device. Heaps in host
+ * memory and regions without a heap are ignored.
  *
  * The layout is NVTX's tool interface: module 1, compatibility 0x0102.
  */
@@ -289,7 +289,7 @@ VT_EXPORT int InitializeInjectionNvtxExtension(struct module_info *info) {
     for (size_t i = 0; i < SLOTS; i++) {
         intptr_t *slot = &info->segments->slots[i], *other = (intptr_t *)&next + i;
         bool filled = attached && *slot != 0 && *slot != 1;
-        /* As in nvtx.c: a tool whose functions differ between copies keeps the slot. */
+        /* As in nvtx.c: if a tool's functions differ between copies of NVTX, it keeps the slot. */
         if (filled && !vt_claim(other, 0, *slot) && vt_get(other) != *slot)
             continue;
         *slot = functions[i];

@@ -22,9 +22,9 @@ static void made(const struct vt_call *call, CUcontext context, CUdevice dev, bo
                     primary ? VT_OBJECT_PRIMARY : 0, number);
 }
 
-/* Call before the driver's function, because the driver may reuse a context's addresses before we have removed their
- * entries. When a runtime shuts down inside exit(), its pinned memory disappears. The exit scan needs that memory, so
- * it runs now. Returns the time. */
+/* Call this before the driver's function, which may reuse a context's addresses: their entries must be gone by then.
+ * When a runtime shuts down inside exit(), its pinned memory disappears. The exit scan needs that memory, so it runs
+ * now. Returns the time. */
 static uint64_t end_begins(const struct vt_call *call) {
     vt_live_contexts_end();
     if (vt_log_is_open()) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The blocks of memory that the search from C and C++ variables enters: which one contains an address, whether it was
- * entered before, and how the path continues in it.
+ * Memory blocks that the search from C and C++ variables enters: finds the block at an address, marks it as entered,
+ * and continues the path.
  *
  * Called by native.c, cpp_containers.c, shared.c and stacks.c.
  */
@@ -60,8 +60,8 @@ static bool may_be_vtable(struct vt_native *n, uintptr_t word) {
     return word && (!of || of->kind == VT_SPAN_ROOT);
 }
 
-/* The tail of a path that continues to a block. Adds the class of the object at the block's start, or after the counts
- * of make_shared. */
+/* The tail of a path that continues to a block. Adds the class of the object at the block's start or after
+ * make_shared's counts. */
 static uint32_t tail_to(struct vt_native *n, uintptr_t start, uint32_t from) {
     struct vt_native_tail tail = n->tails[from];
     if (tail.class_count == VT_NATIVE_CLASSES || !may_be_vtable(n, vt_owners_word(n->w, start)))

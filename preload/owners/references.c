@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the bytes around each word on the path from a C or C++ variable to an allocation, and how far each target is
- * from the next word. The analyzer, which knows the variable's type, finds flags among these bytes that show whether
- * the pointer is still valid.
+ * Writes, for each word on the path from a C or C++ variable to an allocation, the bytes around it and its target's
+ * distance to the next word. The analyzer, which knows the variable's type, finds flags among these bytes that show
+ * whether the pointer is still valid.
  *
  * A path through the heap is a chain of references, each written once. Called by paths.c.
  */
@@ -19,7 +19,7 @@ struct window {
 #define BYTES_MOST 256u
 static const struct window wide = {64, 192}, narrow = {16, 48};
 
-/* Reads the bytes around a word, or only those on its page. Returns their number; *before precede the word. */
+/* Reads the bytes around a word, or only those on its page. Returns their number; *before: those before the word. */
 static uint32_t read_around(struct vt_owners *w, uintptr_t word, struct window window,
                             uint8_t to[BYTES_MOST], uint32_t *before) {
     uintptr_t start = word - window.before, end = word + window.behind, page = word & ~(PAGE - 1ul);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Python objects that only hold each other: garbage that the collector has not freed yet. They are searched for last,
- * among the objects to which nothing else led. Called by roots.c.
+ * Python objects that are held only by each other: garbage that the collector has not freed yet. They are searched for
+ * last, among the objects to which nothing else led (the suspects). Called by roots.c.
  *
- * We apply the collector's own method to the collector's lists: from each object's reference count, we subtract the
- * references that come from other such objects. If any remain, something else holds the object, and everything to which
- * it leads. References that we cannot find also remain, so nothing in use is called garbage. To get a name, we start a
- * cycle at a class instance if there is one.
+ * We apply the collector's own method to the collector's lists: from each suspect's reference count, we subtract the
+ * references that come from suspects. If any remain, something else holds the object, and everything to which it leads.
+ * References that we cannot find also remain, so nothing in use is called garbage. A cycle is named after a class
+ * instance in it, if any.
  */
 #include "pyobjects.h"
 #include "owners/address_table.h"
@@ -20,12 +20,11 @@
 #define MOST_SUSPECTS (1u << 21) /* with more, we find less garbage */
 #define TABLE_MOST    ((size_t)64 << 20)
 #define MOST_LOOK     512u /* objects to visit when testing for a cycle */
-/* cycle tests of builtin-only objects: max; the rest stay unnamed */
+/* max cycle tests of builtin-only objects; the rest stay unnamed */
 #define MOST_APART    65536u
 
-/* Offsets at which the lists may begin: three generations, then, after a pointer (not in 3.14), the list that
- * gc.freeze() fills. Some builds of 3.13 align the generations to half a word; their lists begin half a word
- * earlier. */
+/* Offsets at which the lists may begin: three generations, and gc.freeze()'s list (after a pointer, except in 3.14).
+ * Some builds of 3.13 align the generations to half a word; their lists begin half a word earlier. */
 static const int8_t lists[] = {
     0,  GENERATION,     2 * GENERATION,    3 * GENERATION, 3 * GENERATION + 8,
     -4, GENERATION - 4, 2 * GENERATION - 4};
@@ -202,8 +201,7 @@ static void name_cycles(struct vt_owners *w) {
             hold_suspect(w, cycles.suspects[i].object);
     for (uint32_t i = 0; i < cycles.queued && vt_owners_may_continue(w); i++)
         traverse(w, cycles.queue[i], hold_suspect);
-    /* Exceptions and their frames hold each other. The owner that a growth snapshot found while the frame ran is more
-     * informative. */
+    /* Exceptions and their frames hold each other. A growth snapshot's owner, found while the frame ran, tells more. */
     if (!has_frames(w))
         name_some_cycles(w, false);
 }

@@ -4,7 +4,7 @@
  * `lost`, a certain leak; one with a pointer may be meant to live as long as the process. flood.c follows the pointers;
  * analyzer/analysis/verdicts.c gives the verdict.
  *
- * Called by exit.c before the END mark, from exit's last handler, _exit and quick_exit; by wrap_context.c before an
+ * Called by exit.c before the END mark (in exit's last handler, _exit and quick_exit); by wrap_context.c before an
  * ending runtime frees pinned memory; and by snapshot/ when an interpreter ends, because it then drops all its objects.
  * A later scan is better: memory freed before it is not a leak. Memory freed later is not a leak either (records.def).
  * A process that is killed or calls exec is not scanned.
@@ -43,7 +43,7 @@ void vt_scan_set_continued(bool so) {
 struct gathering {
     struct vt_scan *scan;
     uint32_t room;
-    uint32_t runtime; /* number that belongs to CUDA's libraries */
+    uint32_t runtime; /* targets of CUDA's libraries */
 };
 
 static enum vt_allocator allocator_of(const struct vt_live *what) {
@@ -74,7 +74,7 @@ static void add_target(const struct vt_live *what, void *data) {
     }
     if (g->scan->target_count == g->room)
         return; /* another thread allocated it meanwhile */
-    /* The analyzer labels kept ones `cache`, or `runtime` if they do not grow. */
+    /* The analyzer labels `kept` targets `cache`, or `runtime` if they do not grow. */
     enum vt_allocator allocator = allocator_of(what);
     bool kept = allocator == VT_ALLOCATOR_CACHE ||
                 (allocator == VT_ALLOCATOR_CUDA && g->runtime <= RUNTIME_MOST);
@@ -113,7 +113,7 @@ static const char *refuse(struct vt_scan *scan) {
                                       : "more than 64 GiB are resident (VRAMTRACE_SCAN=SIZE)";
     scan->started_ns = vt_sys_clock_ns(CLOCK_MONOTONIC);
     scan->started_ticks = vt_log_ticks();
-    /* Enough for two floods, with copying, of the size that the user set. */
+    /* Enough work for two floods, with copying, of as much memory as the user allows. */
     scan->most_work = WORK_MOST + 8 * vt_settings.scan_bytes;
     return NULL;
 }
@@ -349,7 +349,7 @@ void vt_scan_run(void *frame, bool ends) {
     vt_put(ends ? &spent : &early, pid);
     bool seen = ends && vt_get(&early) == pid;
     /* This check comes first. After the interpreter's end, its daemon threads use freed memory (a CPython bug), and
-     * crash if the process takes long to end. So nothing is scanned, except in an embedding program that continued. */
+     * crash if the process takes long to end. So then only an embedding program that runs on is scanned. */
     if (vt_python_state(NULL) == VT_PYTHON_ACTIVE && python_is_down()) {
         if (!seen && anything_held())
             note_alone(PYTHON_DOWN);

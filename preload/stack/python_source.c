@@ -53,7 +53,7 @@ bool vt_python_wants_lines(void) {
     return vt_get(&asked) != vt_get(&written);
 }
 
-/* The dict in `linecache`, with a reference. NULL: the module is not loaded, or not Python's own. */
+/* The dict in `linecache`; release it. NULL: the module is not loaded, or not Python's own. */
 static void *find_cache(const struct vt_pycalls *py) {
     void *modules = py->PyImport_GetModuleDict();
     void *module = modules ? py->PyDict_GetItemString(modules, "linecache") : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads PyTorch's objects that Python sees through pybind11: the reducer of DistributedDataParallel holds its buckets
- * of gradients, a module of torch.jit its parameters, a running collective its tensors.
+ * Reads PyTorch's objects that Python sees through pybind11: DistributedDataParallel's reducer holds buckets of
+ * gradients; torch.jit modules hold parameters; running collectives hold tensors.
  *
  * A Python object of pybind11 has the address of its C++ object after the header (struct instance in
  * pybind11/detail/common.h, the same from 2.2 on). Objects of non-polymorphic C++ classes lack a run-time class: the
@@ -17,8 +17,8 @@
 
 #include <string.h>
 
-/* The C++ object that a pybind11 object owns, alone or shared; 0: none. Instances of several bound classes, or with a
- * large holder, have another layout, and give 0. */
+/* The C++ object that a pybind11 object owns, alone or shared; 0: none. Instances with several bound base classes or a
+ * large holder have another layout: 0. */
 static uintptr_t bound_object(struct vt_owners *w, uintptr_t object) {
     enum { VALUE = 16, FLAGS = 48 };                /* value, holder (two words), weak references */
     enum { SIMPLE = 1 << 1, HOLDER_MADE = 1 << 2 }; /* bit fields, from the lowest bit */
@@ -56,8 +56,8 @@ static uint64_t count_tensors(struct vt_owners *w, uintptr_t at) {
     return (v.end - v.first) / 8;
 }
 
-/* A bucket begins with its flat gradients, the views of them, the views returned by a communication hook, and as many
- * parameters. A sparse gradient has no views. A gradient that does not exist yet is the undefined tensor. */
+/* A bucket begins with its flat gradients, their views, a communication hook's views, and as many parameters as views.
+ * A sparse gradient has no views. A gradient that does not exist yet is the undefined tensor. */
 enum {
     GRADIENTS = 0,
     VIEWS_IN = 8,
@@ -118,8 +118,8 @@ static void read_reducer(struct vt_owners *w, uintptr_t reducer) {
 
 /* --- values of torch.jit --- */
 
-/* A c10::IValue is a pointer or a number, and a tag. The object to which it points has a class, and begins with a
- * vtable and counts of one word or two. */
+/* A c10::IValue is a pointer or a number, and a tag. The pointer's object has a class, and begins with a vtable and
+ * counts (in all one or two words). */
 #define VALUE_BYTES  16u
 #define COUNTS_LEAST 16u
 #define COUNTS_MOST  24u
@@ -192,8 +192,8 @@ static struct vt_owners_text key_of(struct vt_owners *w, uintptr_t key,
 }
 
 /* The entries of a hash table are a circular list in insertion order. The list's head is not an entry; the table has
- * the head's address twice, as the owner and as a pointer. An entry has a byte whose sign shows whether the entry is in
- * use, a key, and a value. */
+ * the head's address twice (an owning and a plain pointer). An entry has a key, a value, and before them a byte whose
+ * sign shows whether it is in use. */
 void vt_torch_script_dict(struct vt_owners *w, uintptr_t dict) {
     enum { BYTES = 96, USED = 2, KEY = 3, VALUE = 5, WORDS = 6 };
     uintptr_t entry[WORDS], first = 0;
@@ -230,7 +230,7 @@ struct attribute {
 };
 enum { BUFFER, PARAMETER, REGULAR };
 
-/* Reads an attribute, and its name to `to`, which has space for VT_OWNERS_TEXT_MOST bytes. */
+/* Reads an attribute; puts its name into `to` (of VT_OWNERS_TEXT_MOST bytes). */
 static bool read_attribute(struct vt_owners *w, uintptr_t at, struct attribute *a, char *to) {
     if (!vt_owners_read(w, a, at, sizeof *a) || a->kind > REGULAR || !a->name_bytes ||
         a->name_bytes > VT_OWNERS_TEXT_MOST || !vt_class_object(w, a->type[0]) ||
@@ -282,8 +282,8 @@ static void name_slot(struct vt_owners *w, uintptr_t value, const struct attribu
                value);
 }
 
-/* The layout: a vtable; counts of one word or two; the class's owner, as a strong and a weak std::optional of two words
- * each; the class, a std::shared_ptr; and the slots. */
+/* The layout: a vtable; counts (in all one or two words); the class's owner, as a strong and a weak std::optional of
+ * two words each; the class, a std::shared_ptr; and the slots. */
 void vt_torch_script(struct vt_owners *w, uintptr_t object) {
     enum { CLASS = 64, SLOT = 16 };
     struct vector slots, attributes;
@@ -336,7 +336,7 @@ static void read_work(struct vt_owners *w, uintptr_t work) {
 }
 
 /* A PythonFutureWrapper has std::enable_shared_from_this, and the ivalue::Future. The future's value is a tensor, or
- * the holder of a Python object. Its storages are weak references. */
+ * the holder of a Python object. The future's storages are weak references. */
 static void read_future(struct vt_owners *w, uintptr_t wrapper) {
     enum { WRAPPED = 16, COUNTS = 8 };
     uintptr_t future = vt_owners_word(w, wrapper + WRAPPED);

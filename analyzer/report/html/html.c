@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report as a page for a browser: one file that needs no network, with the answer in words, then
- * pictures. This file puts the page together: its style, the data as JSON, d3 and our scripts, which are
- * all in the program (embed.S). The scripts make the whole page from the data; what the log says is text
- * to them, never HTML.
+ * The report as a page for a browser: one file that needs no network, with the answer in words, then pictures. html.c
+ * joins the parts: the style, the data as JSON, d3 and our scripts; all but the data are in the program (embed.S). The
+ * scripts make the whole page from the data; what the log says is text to them, never HTML.
  */
 #include "html.h"
 
 extern const char vt_html_style[], vt_html_script[], vt_html_d3[];
 extern const uint64_t vt_html_style_size, vt_html_script_size, vt_html_d3_size;
 
-/* What all processes together may have, and how many are shown in full. */
+/* The page's limits. The processes that are shown in full, at most WHOLE, share most of them. */
 enum {
     WHOLE = 12,
     SITES = 5000,
@@ -60,7 +59,7 @@ static void write_data(const struct vt_model *model, const struct vt_format_opti
     vt_json_open(&j, NULL, '{');
     vt_json_string(&j, "schema", "vramtrace-report/1");
     vt_json_number(&j, "id_digits", model->id_digits);
-    vt_json_number(&j, "empty", processes.empty); /* that allocated nothing */
+    vt_json_number(&j, "empty", processes.empty); /* processes without allocations */
     vt_json_string(&j, "site", options->site);
     vt_json_number(&j, "processes_left_out", processes.count - count);
     vt_json_part_ranks(&j, processes.many ? model->job : NULL);
