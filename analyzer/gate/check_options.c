@@ -146,7 +146,7 @@ static void list_formats(void) {
 #define AT(field) .at = offsetof(struct vt_check, field)
 
 const struct vt_option vt_check_options[] = {
-    {"fail-on", " lost|growing|unfreed[,...]",
+    {"fail-on", " lost|growing|suspect|unfreed[,...]",
      "verdicts that fail (default: lost,growing, and unfreed in processes without Python)",
      parse_fail_on, .at = 0},
     {"strict", NULL, "--fail-on lost,growing,suspect,unfreed", parse_strict, .at = 0},
