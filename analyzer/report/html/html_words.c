@@ -48,6 +48,16 @@ static void write_row(struct vt_html *h, const struct vt_doc_item *row) {
     vt_json_close(j, ']');
 }
 
+/* A row of a table whose last column has sentences: [kind, label, text]. */
+static void write_cells(struct vt_html *h, const struct vt_doc_item *row, unsigned columns) {
+    struct vt_json *j = h->json;
+    vt_json_open(j, NULL, '[');
+    vt_json_string(j, NULL, "text");
+    vt_json_string(j, NULL, row->cells[0]);
+    vt_json_string(j, NULL, row->cells[columns - 1]);
+    vt_json_close(j, ']');
+}
+
 /* [letter, name, bytes, text, purposes] each. */
 static void write_parts(struct vt_html *h, const struct vt_doc_parts *parts) {
     struct vt_json *j = h->json;
@@ -93,7 +103,8 @@ static bool is_heading(const struct vt_doc_item *item) {
 static void write_block(struct vt_html *h, const struct vt_doc *doc, uint32_t at) {
     const struct vt_doc_item *heading = &doc->items[at++];
     VT_SCOPED_STRING remark = {0};
-    bool table = false; /* skip it with the lines below its rows */
+    bool table = false;     /* skip it with the lines below its rows, unless it has sentences */
+    unsigned sentences = 0; /* the number of columns, if the last one has sentences; else 0 */
     uint32_t rows = 0;
     open_block(h, heading);
     vt_json_open(h->json, "rows", '[');
@@ -102,8 +113,12 @@ static void write_block(struct vt_html *h, const struct vt_doc *doc, uint32_t at
         bool below = item->kind == VT_DOC_SOURCE || item->kind == VT_DOC_MORE ||
                      item->kind == VT_DOC_CALLER || item->kind == VT_DOC_CELLS;
         table = item->kind == VT_DOC_TABLE || (table && below);
+        if (item->kind == VT_DOC_TABLE)
+            sentences = item->columns[item->count - 1].words ? item->count : 0;
         if (item->kind == VT_DOC_SENTENCE || item->kind == VT_DOC_REMARK)
             vt_string_format(&remark, "%s%s", remark.length ? " " : "", item->text);
+        else if (table && sentences && item->kind == VT_DOC_CELLS && rows++ < ROWS_OF_BLOCK)
+            write_cells(h, item, sentences);
         else if (!table && row_kinds[item->kind] && rows++ < ROWS_OF_BLOCK)
             write_row(h, item);
     }
