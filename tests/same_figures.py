@@ -69,7 +69,7 @@ def of_json(output):
         for name in SITE:
             yield (s["site"], name), s[name]
         yield (s["site"], "verdict"), s["verdict"]
-    yield ("leaks", "count"), len(p["leaks"])
+    yield ("leaks", "count"), sum(leak["grade"] == "leak" for leak in p["leaks"])
     blocks = [s for s in p["sites"] if s["layer"] != "driver" or s["class"] != "cache"]
     for name in ("alloc_count", "allocated_bytes"):
         yield ("all sites", name), sum(s[name] for s in p["sites"])

@@ -103,7 +103,7 @@ static void add_sums(const struct part *p, enum vt_ranks_sums_of what, const cha
 enum { MARK, RANK, PID, HOST, GPU, PEAK, HELD, LEAKED, END, COMMAND, COLUMNS };
 
 static const struct vt_doc_column columns[COLUMNS] = {
-    [MARK] = {"", 0, 0},
+    [MARK] = {.title = ""},
     [RANK] = {"rank", 1, 5, .right = true},
     [PID] = {"pid", 1, 8, .right = true},
     [HOST] = {"host", 2, 0, .name = true},
@@ -111,7 +111,7 @@ static const struct vt_doc_column columns[COLUMNS] = {
     [PEAK] = {"peak", 2, 9, .right = true},
     [HELD] = {"at end", 2, 9, .right = true},
     [LEAKED] = {"leaks", 2, 9, .right = true},
-    [END] = {"end", 2, 0},
+    [END] = {.title = "end", .before = 2},
     [COMMAND] = {"command", 2, 0, .name = true},
 };
 
