@@ -13,6 +13,15 @@
 
 #include <stdlib.h>
 
+/* Another thread's frees may come before or after the last allocation, so these differ from run to run. */
+static void make_held_bytes(struct vt_key_writer *w, const char *key, const void *of) {
+    vt_json_number(w->json, key, w->stable ? VT_UNKNOWN : ((const struct vt_site *)of)->held_bytes);
+}
+
+static void make_held_count(struct vt_key_writer *w, const char *key, const void *of) {
+    vt_json_number(w->json, key, w->stable ? VT_UNKNOWN : ((const struct vt_site *)of)->held_count);
+}
+
 /* clang-format off */
 #define OF struct vt_site
 const struct vt_key vt_gate_site_keys[] = {
@@ -21,8 +30,8 @@ const struct vt_key vt_gate_site_keys[] = {
     VT_WORD_KEY("layer", layer, vt_layer_names, VT_LAYERS, NULL, "driver: device memory; framework: blocks inside it; host: pinned; managed"),
     VT_NUMBER_KEY("live_bytes", live_bytes, "bytes", "never freed by a call, at the end"),
     VT_NUMBER_KEY("live_count", live_count, "count", "blocks never freed by a call, at the end"),
-    VT_NUMBER_KEY("held_bytes", held_bytes, "bytes", "live at the process's last allocation: more than live_bytes if much was freed at exit"),
-    VT_NUMBER_KEY("held_count", held_count, "count", "blocks live at the process's last allocation"),
+    VT_MADE_KEY("held_bytes", make_held_bytes, "bytes_or_null", "live at the process's last allocation: more than live_bytes if much was freed at exit; null with --stable"),
+    VT_MADE_KEY("held_count", make_held_count, "count_or_null", "blocks live at the process's last allocation; null with --stable"),
     VT_POINTER_KEY("tested", tested, vt_tested_keys, "what the pytest plugin said of it; null: nothing"),
     VT_OWN_FRAME_KEY(stack),
     VT_STACK_KEY(stack),
