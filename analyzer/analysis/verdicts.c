@@ -28,6 +28,7 @@ static void give_verdict(const struct vt_process *p, struct vt_site *site) {
     if (site->growth || bounded) {
         free(site->suspected);
         site->suspected = NULL;
+        site->inconclusive = VT_RULE_NONE;
     }
     if (site->class != VT_CLASS_PROGRAM && site->live_count && !site->growth && !bounded) {
         site->verdict = site->class == VT_CLASS_CACHE ? VT_VERDICT_CACHE : VT_VERDICT_RUNTIME;
@@ -38,16 +39,15 @@ static void give_verdict(const struct vt_process *p, struct vt_site *site) {
         site->freed_at_exit = site->growth;
         site->growth = NULL;
     }
+    enum vt_verdict kept = vt_process_ended_itself(p) ? VT_VERDICT_UNFREED : VT_VERDICT_HELD;
     if (bounded) /* even if an interpreter freed it at exit */
-        site->verdict = VT_VERDICT_UNFREED;
+        site->verdict = kept;
     else if (site->growth)
         site->verdict = VT_VERDICT_GROWING;
     else if (site->suspected)
         site->verdict = VT_VERDICT_SUSPECT;
     else
-        site->verdict = !site->live_count            ? VT_VERDICT_FREED
-                        : vt_process_ended_itself(p) ? VT_VERDICT_UNFREED
-                                                     : VT_VERDICT_HELD;
+        site->verdict = site->live_count ? kept : VT_VERDICT_FREED;
     if (!looked_for(p, site))
         return;
     bool named = site->owned.count && !site->unowned_bytes;

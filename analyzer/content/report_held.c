@@ -7,7 +7,6 @@
 
 #include "vramtrace/log_format.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 enum { OWNERS_SHOWN = 5 };
